@@ -1,0 +1,61 @@
+// What a compiler needs and what it answers. Compilation is a pure function of the request; nothing else may influence the result.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/digest.hpp"
+
+namespace sdfg::compile {
+
+enum class CodeKind : std::uint8_t { kHostObject, kCubin, kPtx };
+
+// Floating-point freedoms. All false with contract true is the default ("IEEE, contraction as C++ allows it").
+struct FpOptions {
+  bool contract = true;
+  bool reassociate = false;
+  bool finite = false;
+  bool operator==(const FpOptions&) const = default;
+};
+
+struct CompileRequest {
+  CodeKind kind = CodeKind::kHostObject;
+  std::string name;                   // file name shown in diagnostics; part of debug info, so part of the key
+  std::string source;                 // free-standing text
+  std::string triple;                 // host: e.g. x86_64-pc-linux-gnu
+  std::string cpu;                    // host: LLVM's CPU name ("native" already resolved); device: "sm_90"
+  std::vector<std::string> features;  // host: explicit, sorted, "+avx2" / "-avx512f"
+  int opt_level = 3;                  // 0..3
+  FpOptions fp;
+  bool openmp = false;                // -fopenmp: parallel pragmas become __kmpc_* calls
+  bool debug_info = false;
+  std::vector<std::string> flags;     // further flags, verbatim, in order
+  std::vector<std::string> build_ids; // everything that takes part: this library, LLVM/Clang or NVRTC, the runtime ABI
+
+  Digest digest() const;              // of every field
+};
+
+enum class Severity : std::uint8_t { kNote, kRemark, kWarning, kError, kFatal };
+
+// A compiler message with its place in CompileRequest::source (line 0: none). The caller maps it through the source map.
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string text;
+};
+
+struct PhaseTime {
+  std::string phase;  // "frontend", "optimise", "codegen", ...
+  std::int64_t nanoseconds = 0;
+};
+
+struct CompileResult {
+  bool ok = false;
+  std::vector<std::uint8_t> payload;  // ELF object, cubin or PTX
+  std::vector<Diagnostic> diagnostics;
+  std::vector<PhaseTime> times;
+};
+
+}  // namespace sdfg::compile
