@@ -1,0 +1,1 @@
+// Carries the precompiled Catch2 header; test executables reuse it.
