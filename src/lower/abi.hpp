@@ -4,8 +4,9 @@
 //   extern "C" const sdfg_abi_table* sdfg_abi;   (writable; the loader stores the table's address)
 //   extern "C" void* sdfg_program;               (writable; the loader stores the runtime's Program of this code)
 // and the entries
-//   extern "C" void sdfg_entry(<parameters>);    (plain C signature of the graph: the raw function pointer)
-//   extern "C" void sdfg_packed(void* const*);   (args[i] points to parameter i: pointers for containers, values for scalars)
+//   extern "C" int32_t sdfg_entry(<parameters>); (plain C signature of the graph: the raw function pointer; returns the status, 0 = done,
+//                                                 which callers through a pointer of type void(...) ignore)
+//   extern "C" int32_t sdfg_packed(void* const*); (args[i] points to parameter i: pointers for containers, values for scalars)
 // An entry makes an sdfg_call on its stack, zeroes it, calls the body, and calls `finish` if `arena`, `status` or `flags` is set.
 #pragma once
 

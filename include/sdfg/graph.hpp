@@ -1,0 +1,39 @@
+/// A finished graph: immutable, shared, usable from any number of threads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <sdfg/error.hpp>
+#include <sdfg/export.hpp>
+
+namespace sdfg {
+
+namespace ir {
+class Graph;
+}
+
+/// A handle to an immutable graph. Copying shares the graph; the last handle frees it.
+///
+/// Comes from `Builder::graph()`, `load_sdfg()` or `Function::graph()`. Thread rule: any thread, any number at once.
+class SDFG_EXPORT Graph {
+ public:
+  /// Takes ownership. Internal rooms make these; applications get them from a builder or a loader.
+  explicit Graph(std::shared_ptr<const ir::Graph> graph);
+
+  /// The name the graph was built with.
+  const std::string& name() const;
+  /// Readable text of the whole graph.
+  std::string text() const;
+  /// Hex digest of the canonical form: equal for graphs that produce the same code.
+  std::string digest() const;
+  /// Throws Error(kGraph) with the first broken rule, if any.
+  void check() const;
+
+  const ir::Graph& ir() const { return *graph_; }
+
+ private:
+  std::shared_ptr<const ir::Graph> graph_;
+};
+
+}  // namespace sdfg
