@@ -19,9 +19,54 @@ execute_process(COMMAND ${SDFG_LLVM_CONFIG} --version OUTPUT_VARIABLE SDFG_LLVM_
 
 add_library(sdfg_llvm_headers INTERFACE)
 target_include_directories(sdfg_llvm_headers SYSTEM INTERFACE ${SDFG_LLVM_INCLUDE})
-target_compile_definitions(sdfg_llvm_headers INTERFACE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
 
 # BLAKE3 alone: the linker takes a few objects without dependencies out of the archive.
 add_library(sdfg_blake3 INTERFACE)
 target_include_directories(sdfg_blake3 SYSTEM INTERFACE ${SDFG_LLVM_INCLUDE})
 target_link_libraries(sdfg_blake3 INTERFACE ${SDFG_LLVM_LIBDIR}/libLLVMSupport.a)
+
+# sdfg_llvm_archives(VARIABLE component...): the static archives of LLVM components and all they need, in link order.
+function(sdfg_llvm_archives variable)
+  execute_process(COMMAND ${SDFG_LLVM_CONFIG} --link-static --libnames ${ARGN} OUTPUT_VARIABLE names
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(names)
+  list(FILTER names EXCLUDE REGEX "Polly")  # named by llvm-config, but not packaged; see compile/clang/no_polly.cpp
+  list(TRANSFORM names PREPEND ${SDFG_LLVM_LIBDIR}/)
+  set(${variable} ${names} PARENT_SCOPE)
+endfunction()
+
+# What the archives need of the system. The static zlib and zstd, where there are any, keep the list of shared libraries short.
+find_library(SDFG_ZLIB NAMES libz.a z REQUIRED)
+find_library(SDFG_ZSTD NAMES libzstd.a zstd REQUIRED)
+find_package(Threads REQUIRED)
+set(SDFG_LLVM_SYSTEM ${SDFG_ZSTD} ${SDFG_ZLIB} Threads::Threads ${CMAKE_DL_LIBS} m rt)
+
+# sdfg_llvm: what loads objects (ORC, JITLink) and knows the host CPU. sdfg_clang: the whole compiler for the host.
+add_library(sdfg_llvm INTERFACE)
+add_library(sdfg_clang INTERFACE)
+target_link_libraries(sdfg_llvm INTERFACE sdfg_llvm_headers)
+target_link_libraries(sdfg_clang INTERFACE sdfg_llvm_headers)
+# Our code never throws LLVM's classes nor casts to them dynamically; LLVM itself is built without RTTI.
+if(SDFG_SHARED_LLVM)
+  find_library(SDFG_LLVM_DYLIB NAMES LLVM-${SDFG_LLVM_VERSION} LLVM PATHS ${SDFG_LLVM_LIBDIR} NO_DEFAULT_PATH REQUIRED)
+  find_library(SDFG_CLANG_DYLIB NAMES libclang-cpp.so.${SDFG_LLVM_VERSION}.1 libclang-cpp.so.${SDFG_LLVM_VERSION} clang-cpp
+               PATHS ${SDFG_LLVM_LIBDIR} NO_DEFAULT_PATH REQUIRED)
+  target_link_libraries(sdfg_llvm INTERFACE ${SDFG_LLVM_DYLIB})
+  target_link_libraries(sdfg_clang INTERFACE ${SDFG_CLANG_DYLIB} ${SDFG_LLVM_DYLIB})
+else()
+  sdfg_llvm_archives(archives orcjit jitlink orctargetprocess orcdebugging object targetparser support)
+  target_link_libraries(sdfg_llvm INTERFACE ${archives} ${SDFG_LLVM_SYSTEM})
+
+  set(clang_archives)
+  foreach(part Tooling Frontend FrontendTool Driver Options Serialization CodeGen Parse Sema Analysis AnalysisLifetimeSafety
+               APINotes Edit Rewrite RewriteFrontend AST ASTMatchers ToolingCore Lex Basic Support)
+    if(EXISTS ${SDFG_LLVM_LIBDIR}/libclang${part}.a)
+      list(APPEND clang_archives ${SDFG_LLVM_LIBDIR}/libclang${part}.a)
+    endif()
+  endforeach()
+  sdfg_llvm_archives(archives x86codegen x86asmparser x86desc x86info passes codegen coverage lto linker irreader bitreader
+                     bitwriter frontendopenmp frontenddriver frontendhlsl frontendoffloading option instrumentation ipo
+                     coroutines objcarcopts hipstdpar target mc profiledata plugins targetparser support)
+  target_link_libraries(sdfg_clang INTERFACE -Wl,--start-group ${clang_archives} -Wl,--end-group ${archives}
+                        ${SDFG_LLVM_SYSTEM})
+endif()

@@ -1,4 +1,5 @@
-// What a compiler needs and what it answers. Compilation is a pure function of the request; nothing else may influence the result.
+// What a compiler needs and what it answers. Compilation is a pure function of the request; nothing else may influence
+// the result.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,16 @@
 
 namespace sdfg::compile {
 
-enum class CodeKind : std::uint8_t { kHostObject, kCubin, kPtx };
+// kHostAssembly and kHostIr give text (AT&T assembly, LLVM IR after optimisation) of what kHostObject would give; for
+// dumps.
+enum class CodeKind : std::uint8_t { kHostObject, kCubin, kPtx, kHostAssembly, kHostIr };
 
 // Floating-point freedoms. All false with contract true is the default ("IEEE, contraction as C++ allows it").
 struct FpOptions {
   bool contract = true;
   bool reassociate = false;
   bool finite = false;
+  bool approximate = false;  // reciprocals and approximate functions; contraction across statements
   bool operator==(const FpOptions&) const = default;
 };
 
@@ -28,17 +32,18 @@ struct CompileRequest {
   std::vector<std::string> features;  // host: explicit, sorted, "+avx2" / "-avx512f"
   int opt_level = 3;                  // 0..3
   FpOptions fp;
-  bool openmp = false;                // -fopenmp: parallel pragmas become __kmpc_* calls
+  bool openmp = false;  // -fopenmp: parallel pragmas become __kmpc_* calls
   bool debug_info = false;
-  std::vector<std::string> flags;     // further flags, verbatim, in order
-  std::vector<std::string> build_ids; // everything that takes part: this library, LLVM/Clang or NVRTC, the runtime ABI
+  std::vector<std::string> flags;      // further flags, verbatim, in order
+  std::vector<std::string> build_ids;  // everything that takes part: this library, LLVM/Clang or NVRTC, the runtime ABI
 
-  Digest digest() const;              // of every field
+  Digest digest() const;  // of every field
 };
 
 enum class Severity : std::uint8_t { kNote, kRemark, kWarning, kError, kFatal };
 
-// A compiler message with its place in CompileRequest::source (line 0: none). The caller maps it through the source map.
+// A compiler message with its place in CompileRequest::source (line 0: none). The caller maps it through the source
+// map.
 struct Diagnostic {
   Severity severity = Severity::kError;
   std::uint32_t line = 0;

@@ -1,0 +1,172 @@
+// Builds a cc1-level invocation and runs Clang's front end, optimiser and code generation over an in-memory file.
+#include "compile/clang/host_compiler.hpp"
+
+#include <chrono>
+
+#include "compile/clang/compat.hpp"
+
+namespace sdfg::compile {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Severity severity_of(clang::DiagnosticsEngine::Level level) {
+  switch (level) {
+    case clang::DiagnosticsEngine::Ignored:
+    case clang::DiagnosticsEngine::Note: return Severity::kNote;
+    case clang::DiagnosticsEngine::Remark: return Severity::kRemark;
+    case clang::DiagnosticsEngine::Warning: return Severity::kWarning;
+    case clang::DiagnosticsEngine::Error: return Severity::kError;
+    case clang::DiagnosticsEngine::Fatal: return Severity::kFatal;
+  }
+  return Severity::kFatal;
+}
+
+// Keeps every message with its line and column in the request's source.
+class Collector final : public clang::DiagnosticConsumer {
+ public:
+  explicit Collector(std::vector<Diagnostic>& diagnostics) : diagnostics_(diagnostics) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    Diagnostic diagnostic;
+    diagnostic.severity = severity_of(level);
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    diagnostic.text = std::string(text);
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      // Lines of the text as it was handed in: #line directives of foreign code must not mislead the source map.
+      const clang::SourceManager& sources = info.getSourceManager();
+      const clang::SourceLocation place = sources.getExpansionLoc(info.getLocation());
+      if (sources.getFileID(place) == sources.getMainFileID()) {
+        diagnostic.line = sources.getExpansionLineNumber(place);
+        diagnostic.column = sources.getExpansionColumnNumber(place);
+      }
+    }
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+
+ private:
+  std::vector<Diagnostic>& diagnostics_;
+};
+
+std::vector<std::string> arguments(const CompileRequest& request) {
+  std::vector<std::string> args = {
+      "-triple", request.triple, "-std=c++20", "-x", "c++", "-emit-obj", "-O" + std::to_string(request.opt_level),
+      // No directory is searched and no header exists; the text brings what it needs.
+      "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fgnuc-version=4.2.1",
+      // Loaded anywhere by JITLink. GOT loads must not become relaxable: LLVM 22 mis-relaxes them for low addresses.
+      "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-mrelax-relocations=no",
+      // The host's profilers walk frame pointers; nothing unwinds through generated code.
+      "-mframe-pointer=all", "-fno-rtti", "-fno-threadsafe-statics", "-discard-value-names", "-ferror-limit", "50",
+      "-fdebug-compilation-dir=.", "-target-cpu", request.cpu};
+  // The levels x86-64-v2 to v4 say what may be used, not what is fast.
+  const bool is_level = request.cpu.starts_with("x86-64");
+  args.insert(args.end(), {"-tune-cpu", is_level ? std::string("generic") : request.cpu});
+  for (const std::string& feature : request.features) {
+    args.insert(args.end(), {"-target-feature", feature});
+  }
+  if (request.opt_level >= 2) args.insert(args.end(), {"-vectorize-loops", "-vectorize-slp"});
+  const FpOptions& fp = request.fp;
+  args.emplace_back(std::string("-ffp-contract=") + (fp.approximate ? "fast" : fp.contract ? "on" : "off"));
+  if (fp.reassociate) args.insert(args.end(), {"-mreassociate", "-fno-signed-zeros"});
+  if (fp.finite) args.insert(args.end(), {"-menable-no-infs", "-menable-no-nans"});
+  if (fp.approximate) args.insert(args.end(), {"-freciprocal-math", "-fapprox-func"});
+  args.emplace_back(request.openmp ? "-fopenmp" : "-fopenmp-simd");
+  if (request.debug_info) {
+    args.insert(args.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=5", "-debugger-tuning=gdb"});
+  }
+  args.insert(args.end(), request.flags.begin(), request.flags.end());
+  return args;
+}
+
+std::unique_ptr<clang::FrontendAction> action_for(CodeKind kind) {
+  switch (kind) {
+    case CodeKind::kHostObject: return std::make_unique<clang::EmitObjAction>();
+    case CodeKind::kHostAssembly: return std::make_unique<clang::EmitAssemblyAction>();
+    case CodeKind::kHostIr: return std::make_unique<clang::EmitLLVMAction>();
+    case CodeKind::kCubin:
+    case CodeKind::kPtx: return nullptr;
+  }
+  return nullptr;
+}
+
+CompileResult failure(std::string text) {
+  CompileResult result;
+  result.diagnostics.push_back({Severity::kError, 0, 0, std::move(text)});
+  return result;
+}
+
+std::int64_t nanoseconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count();
+}
+
+}  // namespace
+
+void initialise_llvm(void (*on_fatal)(void*, const char*, bool)) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();
+  llvm::install_fatal_error_handler(on_fatal);
+}
+
+CompileResult compile_source(const CompileRequest& request) {
+  const Clock::time_point begin = Clock::now();
+  std::unique_ptr<clang::FrontendAction> action = action_for(request.kind);
+  if (!action) return failure("the host compiler was asked for device code");
+  if (request.opt_level < 0 || request.opt_level > 3) {
+    return failure("the optimisation level " + std::to_string(request.opt_level) + " is outside 0 to 3");
+  }
+
+  CompileResult result;
+  Collector collector(result.diagnostics);
+  const std::string name = request.name.empty() ? "generated.cpp" : request.name;
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->addFile(name, 0, llvm::MemoryBuffer::getMemBuffer(request.source, name));
+
+  const std::vector<std::string> texts = arguments(request);
+  std::vector<const char*> args;
+  args.reserve(texts.size());
+  for (const std::string& text : texts) args.push_back(text.c_str());
+
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  clang::DiagnosticOptions diagnostic_options;
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(*files, diagnostic_options, &collector,
+                                                                /*ShouldOwnClient=*/false);
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, args, *diagnostics)) {
+    if (result.diagnostics.empty()) return failure("the compiler refused its flags");
+    return result;
+  }
+  // Not through the arguments: a name may look like a flag.
+  invocation->getFrontendOpts().Inputs = {clang::FrontendInputFile(name, clang::InputKind(clang::Language::CXX))};
+  invocation->getDiagnosticOpts().ShowCarets = false;
+
+  Clock::time_point front_end = begin;
+  Clock::time_point optimised = begin;
+  watch_optimiser(*invocation, [&] { front_end = Clock::now(); }, [&] { optimised = Clock::now(); });
+
+  auto instance = make_instance(std::move(invocation), std::move(files), collector);
+  llvm::SmallVector<char, 0> output;
+  instance->setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output));
+  const bool done = instance->ExecuteAction(*action);
+  action.reset();
+  result.ok = done && !instance->getDiagnostics().hasErrorOccurred() && !output.empty();
+  instance.reset();
+  const Clock::time_point end = Clock::now();
+
+  if (!result.ok) {
+    if (result.diagnostics.empty())
+      result.diagnostics.push_back({Severity::kError, 0, 0, "the compiler gave no output"});
+    return result;
+  }
+  result.payload.assign(output.begin(), output.end());
+  result.times = {{"frontend", nanoseconds(begin, front_end)},
+                  {"optimise", nanoseconds(front_end, optimised)},
+                  {"codegen", nanoseconds(optimised, end)}};
+  return result;
+}
+
+}  // namespace sdfg::compile

@@ -1,0 +1,16 @@
+// One compilation of host code with Clang, on the calling thread.
+#pragma once
+
+#include "compile/request.hpp"
+
+namespace sdfg::compile {
+
+// Registers the X86 target and takes over LLVM's fatal-error handling; once per process, before the first
+// compile_source.
+void initialise_llvm(void (*on_fatal)(void*, const char* reason, bool));
+
+// Needs a large stack. Reads nothing but the request; writes nothing but the result. Never throws, but does not return
+// when LLVM meets a fatal error (see Lanes).
+CompileResult compile_source(const CompileRequest& request);
+
+}  // namespace sdfg::compile

@@ -1,0 +1,47 @@
+// Threads with large stacks that compile; each request has one lane for itself.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "compile/request.hpp"
+
+namespace sdfg::compile {
+
+// Invariants: a job's `done` is called exactly once; the first job of the process runs alone; a lane that LLVM's
+// fatal-error handler ran on never returns to work (LLVM's state below it is unknown) and another takes its place.
+class Lanes {
+ public:
+  // The one instance; never destroyed, since lanes may still run while the process exits.
+  static Lanes& instance();
+
+  void set_limit(int lanes) noexcept;
+  void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept;
+
+ private:
+  struct Job {
+    CompileRequest request;
+    std::function<void(CompileResult&&)> done;
+  };
+
+  Lanes();
+  static void on_fatal(void*, const char* reason, bool);
+  static void* thread_main(void* self);
+  bool start_lane() noexcept;  // needs mutex_
+  void work() noexcept;
+  void finish_job() noexcept;  // needs mutex_
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::unique_ptr<Job>> queue_;
+  int limit_ = 1;
+  int lanes_ = 0;    // able to take jobs
+  int idle_ = 0;     // of these, waiting
+  int running_ = 0;  // jobs in work
+  bool warm_ = false;
+};
+
+}  // namespace sdfg::compile

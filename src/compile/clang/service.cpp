@@ -1,0 +1,30 @@
+// The one exported symbol of libsdfg-compiler.
+#include "compile/service.hpp"
+
+#include <sdfg/export.hpp>
+
+#include "compile/build_id.hpp"
+#include "compile/clang/lanes.hpp"
+
+namespace sdfg::compile {
+
+namespace {
+
+class Service final : public CompilerService {
+ public:
+  std::uint32_t version() const noexcept override { return kServiceVersion; }
+  const char* build_id() const noexcept override { return library_build_id().c_str(); }
+  void set_lane_limit(int lanes) noexcept override { Lanes::instance().set_limit(lanes); }
+  void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept override {
+    Lanes::instance().submit(request, std::move(done));
+  }
+};
+
+}  // namespace
+
+}  // namespace sdfg::compile
+
+extern "C" SDFG_EXPORT sdfg::compile::CompilerService* sdfg_compiler_service() {
+  static sdfg::compile::Service service;
+  return &service;
+}

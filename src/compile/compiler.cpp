@@ -1,0 +1,117 @@
+// The client side of the compiler library: finds it, checks it, calls it.
+#include "compile/compiler.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <sdfg/error.hpp>
+
+#include "compile/build_id.hpp"
+#include "compile/service.hpp"
+
+namespace sdfg::compile {
+
+namespace {
+
+// The documented singleton of this file: the opened library, kept for the life of the process.
+struct Client {
+  std::mutex mutex;
+  std::atomic<CompilerService*> service{nullptr};
+  int lanes = 0;
+};
+
+Client& client() {
+  static Client* const instance = new Client;  // never destroyed: calls may come while the process exits
+  return *instance;
+}
+
+// Where the library may lie: beside the module that holds this code, in lib/ beside its folder, where the loader looks.
+std::vector<std::string> candidates() {
+  std::vector<std::string> paths;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&client), &info) != 0 && info.dli_fname != nullptr) {
+    std::error_code error;
+    const std::filesystem::path module = std::filesystem::canonical(info.dli_fname, error);
+    if (!error) {
+      paths.push_back((module.parent_path() / kServiceLibrary).string());
+      paths.push_back((module.parent_path().parent_path() / "lib" / kServiceLibrary).string());
+    }
+  }
+  paths.emplace_back(kServiceLibrary);
+  return paths;
+}
+
+CompilerService* open_service() {
+  std::string tried;
+  void* library = nullptr;
+  for (const std::string& path : candidates()) {
+    // RTLD_LOCAL keeps its symbols to itself; RTLD_NODELETE because its lanes run until the process ends.
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library != nullptr) break;
+    const char* reason = dlerror();
+    tried += tried.empty() ? "" : "; ";
+    tried += reason != nullptr ? reason : path;
+  }
+  if (library == nullptr) {
+    throw Error(ErrorClass::kEnvironment, "the compiler library could not be opened (" + tried + ")", {},
+                std::string(kServiceLibrary) + " has to lie in the folder of libsdfg.so");
+  }
+  const auto entry = reinterpret_cast<ServiceEntry>(dlsym(library, kServiceSymbol));
+  CompilerService* service = entry != nullptr ? entry() : nullptr;
+  if (service == nullptr || service->version() != kServiceVersion || service->build_id() != library_build_id()) {
+    throw Error(ErrorClass::kEnvironment,
+                std::string(kServiceLibrary) + " comes from another build than this library (" +
+                    (service == nullptr ? std::string("it has no entry") : std::string(service->build_id())) +
+                    " instead of " + library_build_id() + ")",
+                {}, "install both libraries from the same build");
+  }
+  return service;
+}
+
+}  // namespace
+
+CompilerService& compiler_service() {
+  Client& state = client();
+  if (CompilerService* service = state.service.load(std::memory_order_acquire)) return *service;
+  const std::scoped_lock lock(state.mutex);
+  if (CompilerService* service = state.service.load(std::memory_order_relaxed)) return *service;
+  CompilerService* service = open_service();
+  service->set_lane_limit(state.lanes);
+  state.service.store(service, std::memory_order_release);
+  return *service;
+}
+
+bool compiler_opened() noexcept {
+  return client().service.load(std::memory_order_acquire) != nullptr;
+}
+
+void set_compile_lanes(int lanes) {
+  Client& state = client();
+  const std::scoped_lock lock(state.mutex);
+  state.lanes = lanes;
+  if (CompilerService* service = state.service.load(std::memory_order_relaxed)) service->set_lane_limit(lanes);
+}
+
+std::future<CompileResult> start_compile_host(CompileRequest request) {
+  auto promise = std::make_shared<std::promise<CompileResult>>();
+  std::future<CompileResult> future = promise->get_future();
+  compiler_service().submit(request, [promise](CompileResult&& result) { promise->set_value(std::move(result)); });
+  return future;
+}
+
+CompileResult compile_host(const CompileRequest& request) {
+  return start_compile_host(request).get();
+}
+
+std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requests) {
+  std::vector<std::future<CompileResult>> futures;
+  for (const CompileRequest& request : requests) futures.push_back(start_compile_host(request));
+  std::vector<CompileResult> results;
+  for (std::future<CompileResult>& future : futures) results.push_back(future.get());
+  return results;
+}
+
+}  // namespace sdfg::compile

@@ -1,0 +1,36 @@
+// The digest of a compile request.
+#include "compile/request.hpp"
+
+namespace sdfg::compile {
+
+namespace {
+
+void write_list(ByteWriter& writer, const std::vector<std::string>& texts) {
+  writer.u64(texts.size());
+  for (const std::string& text : texts) writer.text(text);
+}
+
+}  // namespace
+
+Digest CompileRequest::digest() const {
+  ByteWriter writer;
+  writer.text("sdfg compile request 1");
+  writer.u8(static_cast<std::uint8_t>(kind));
+  writer.text(name);
+  writer.text(source);
+  writer.text(triple);
+  writer.text(cpu);
+  write_list(writer, features);
+  writer.i64(opt_level);
+  writer.boolean(fp.contract);
+  writer.boolean(fp.reassociate);
+  writer.boolean(fp.finite);
+  writer.boolean(fp.approximate);
+  writer.boolean(openmp);
+  writer.boolean(debug_info);
+  write_list(writer, flags);
+  write_list(writer, build_ids);
+  return writer.digest();
+}
+
+}  // namespace sdfg::compile
