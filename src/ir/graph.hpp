@@ -167,6 +167,7 @@ enum class Schedule : std::uint8_t {
 };
 enum class OmpSchedule : std::uint8_t { kDefault, kStatic, kDynamic, kGuided };
 std::string_view to_string(Schedule s) noexcept;
+std::string_view to_string(OmpSchedule s) noexcept;
 
 // Independent iterations: no order between them; a conflict without WCR is a bug of the graph.
 struct Map {
@@ -248,6 +249,10 @@ class Graph {
   Id last_id_ = 0;
 };
 
+// Letters, digits and underscores, no leading digit, and not a word that the expression syntax claims ("and", "if", "True", ...).
+bool is_identifier(std::string_view name) noexcept;
+bool is_reserved_word(std::string_view name) noexcept;
+
 // ---- Walking --------------------------------------------------------------------------------------------------------------
 
 // The sequences an element holds, in order (body; each branch).
@@ -262,6 +267,12 @@ const Element* find_element(const Graph& g, Id id);
 std::vector<const Element*> path_to(const Graph& g, Id id);
 // "map 'i, j'", "loop 't'", "state 'x'", with source lines: context for an Error, innermost first.
 std::vector<Error::Place> places_of(const Graph& g, Id id);
+// The same when the path is at hand; `id` is the last element's, or that of a node or memlet in it.
+std::vector<Error::Place> places_of(const Graph& g, const std::vector<const Element*>& path, Id id);
+// "map 'i, j'", "tasklet 'add'", "memlet from access of 'A' to tasklet 'add'": with the user's names where names were made unique.
+std::string describe(const Graph& g, const Element& e);
+std::string describe(const Graph& g, const Node& n);
+std::string describe(const Graph& g, const State& s, const Memlet& m);
 
 // A copy of an element with fresh ids; every binder and container declared inside gets a new unique name, uses follow.
 std::unique_ptr<Element> clone_renamed(Graph& g, const Element& e);
@@ -287,6 +298,9 @@ const Container& root_of(const Graph& g, const Container& c);
 // Facts that hold inside the given path of enclosing elements: assumptions of parameters (extents of arguments are non-negative),
 // ranges of maps and canonical loops, branch conditions.
 symbolic::Facts facts_at(const Graph& g, const std::vector<const Element*>& path);
+// The same in steps, for walks: what holds everywhere, and what more holds in one of an element's own sequences.
+symbolic::Facts base_facts(const Graph& g);
+symbolic::Facts facts_inside(const Graph& g, symbolic::Facts outside, const Element& e, const Sequence& child);
 
 // The canonical view of a counted loop: variable runs begin, begin + step, ... while it is <= end (step > 0) or >= end (step < 0).
 struct CanonicalLoop { symbolic::Expr begin; symbolic::Expr end; std::int64_t step; };

@@ -64,4 +64,7 @@ struct Library {
 // The operation's name as shown to users: "Gemm", "Reduce", ...
 std::string_view name_of(const LibraryOp& op) noexcept;
 
+// Does the operation use what the container at this output holds before? (a Reduce without identity, a Gemm with beta but no `_cin`)
+bool reads_output(const Library& node, std::string_view connector) noexcept;
+
 }  // namespace sdfg::ir
