@@ -33,9 +33,20 @@ Element::Kind copy_of(const Element::Kind& kind) {
           for (const If::Branch& branch : e.branches) copy.branches.push_back({branch.condition, copy_of(branch.body)});
           return copy;
         } else if constexpr (std::is_same_v<K, Map>) {
-          return Map{e.params,       e.ranges,    e.schedule, e.unroll,     e.collapse,       e.num_threads,
-                     e.omp_schedule, e.omp_chunk, e.simd,     e.reductions, e.gpu_block_size, e.gpu_launch_bounds,
-                     e.gpu_max_registers, copy_of(e.body)};
+          return Map{e.params,
+                     e.ranges,
+                     e.schedule,
+                     e.unroll,
+                     e.collapse,
+                     e.num_threads,
+                     e.omp_schedule,
+                     e.omp_chunk,
+                     e.simd,
+                     e.reductions,
+                     e.gpu_block_size,
+                     e.gpu_launch_bounds,
+                     e.gpu_max_registers,
+                     copy_of(e.body)};
         } else if constexpr (std::is_same_v<K, Consume>) {
           return Consume{e.stream,    e.element,    e.worker,   e.num_workers,
                          e.condition, e.chunk_size, e.schedule, copy_of(e.body)};
@@ -118,8 +129,8 @@ bool used_outside(const Graph& g, const Element& inside, const std::string& symb
   return found;
 }
 
-// Does the element bind the symbol by an Assign whose value flows in from or out to elements around it? Then a copy has to assign
-// the same symbol to mean the same.
+// Does the element bind the symbol by an Assign whose value flows in from or out to elements around it? Then a copy has
+// to assign the same symbol to mean the same.
 bool is_shared(const Graph& g, const Element& e, const std::string& symbol) {
   const Symbol* entry = g.symbols.find(symbol);
   if (entry == nullptr || entry->binder != BinderKind::kAssigned) return false;

@@ -68,7 +68,9 @@ bool Layout::is_packed() const {
   return strides_ == packed_strides(shape_) && total_size_ == num_elements();
 }
 
-Expr Layout::num_elements() const { return symbolic::product(shape_); }
+Expr Layout::num_elements() const {
+  return symbolic::product(shape_);
+}
 
 Expr Layout::address(std::span<const Expr> indices) const {
   if (indices.size() != rank()) {

@@ -9,7 +9,8 @@
 
 namespace sdfg::ir {
 
-// Replaces whole identifiers, except in comments, literals and directives' names, and except members (`a.x`, `p->x`, `n::x`).
+// Replaces whole identifiers, except in comments, literals and directives' names, and except members (`a.x`, `p->x`,
+// `n::x`).
 std::string replace_identifiers(std::string_view text, const std::map<std::string, std::string, std::less<>>& by);
 // The identifiers of the text, each once, in order of first occurrence.
 std::vector<std::string> identifiers_of(std::string_view text);

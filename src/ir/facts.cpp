@@ -47,10 +47,10 @@ Facts with_range(Facts facts, const std::string& symbol, const Expr& begin, cons
   const bool begin_fixed = is_fixed(begin, changing);
   const bool end_fixed = is_fixed(end, changing);
   const bool down = step.is_integer() && step.value() < 0;
-  const std::optional<Expr> low = down ? (end_fixed ? std::optional(end) : std::nullopt)
-                                       : (begin_fixed ? std::optional(begin) : std::nullopt);
-  const std::optional<Expr> high = down ? (begin_fixed ? std::optional(begin) : std::nullopt)
-                                        : (end_fixed ? std::optional(end) : std::nullopt);
+  const std::optional<Expr> low =
+      down ? (end_fixed ? std::optional(end) : std::nullopt) : (begin_fixed ? std::optional(begin) : std::nullopt);
+  const std::optional<Expr> high =
+      down ? (begin_fixed ? std::optional(begin) : std::nullopt) : (end_fixed ? std::optional(end) : std::nullopt);
   facts = facts.with_bounds(symbol, low, high);
   // The body runs, so the range is not empty.
   if (low && high && !(*high - *low).is_integer()) facts = facts.with_condition(symbolic::le(*low, *high));
@@ -189,7 +189,8 @@ std::optional<Bounds> bounds_of(const Expr& condition, const std::string& variab
 std::optional<Bounds> bounds_of_not_equal(const Expr& condition, const std::string& variable, const Expr& begin,
                                           std::int64_t step) {
   if (condition.kind() != Kind::kNotEqual || (step != 1 && step != -1)) return std::nullopt;
-  const std::optional<symbolic::AffineIn> view = symbolic::affine_in(condition.args()[0] - condition.args()[1], variable);
+  const std::optional<symbolic::AffineIn> view =
+      symbolic::affine_in(condition.args()[0] - condition.args()[1], variable);
   if (!view || !view->slope.is_integer() || std::abs(view->slope.value()) != 1) return std::nullopt;
   const Expr stop = view->slope.value() == 1 ? -view->rest : view->rest;
   const Expr distance = step == 1 ? stop - begin : begin - stop;
@@ -218,7 +219,8 @@ std::optional<CanonicalLoop> canonical(const For& loop) {
   const std::optional<Expr>& last = step > 0 ? bounds->upper : bounds->lower;
   if (!last || !is_fixed(*begin, changing) || !is_fixed(*last, changing)) return std::nullopt;
 
-  // A body that runs before the first test runs at least once; the test then speaks of the value before or after the update.
+  // A body that runs before the first test runs at least once; the test then speaks of the value before or after the
+  // update.
   Expr end = *last;
   switch (loop.form) {
     case LoopForm::kTestFirst: return CanonicalLoop{*begin, end, step};

@@ -14,7 +14,9 @@ Sequence& Sequence::operator=(Sequence&&) noexcept = default;
 
 // ---- State ----------------------------------------------------------------------------------------------------------
 
-Node* State::find_node(Id id) { return const_cast<Node*>(std::as_const(*this).find_node(id)); }
+Node* State::find_node(Id id) {
+  return const_cast<Node*>(std::as_const(*this).find_node(id));
+}
 
 const Node* State::find_node(Id id) const {
   for (const Node& node : nodes) {
@@ -120,7 +122,8 @@ std::string Graph::unique_name(std::string_view wish) const {
   const std::string plain = plain_identifier(wish);
   if (!taken(plain)) return plain;
   const std::string stem = std::string(stem_of(plain)) + '_';
-  // Doubling, then halving the gap: a free name next to a taken one in logarithmic time, also among thousands of copies.
+  // Doubling, then halving the gap: a free name next to a taken one in logarithmic time, also among thousands of
+  // copies.
   std::uint64_t below = 0;
   std::uint64_t free = 1;
   while (taken(stem + std::to_string(free))) {

@@ -13,34 +13,62 @@ std::string_view name_of(const LibraryOp& op) noexcept {
   return std::visit(
       [](const auto& o) -> std::string_view {
         using K = std::remove_cvref_t<decltype(o)>;
-        if constexpr (std::is_same_v<K, MatMul>) return "MatMul";
-        else if constexpr (std::is_same_v<K, Gemm>) return "Gemm";
-        else if constexpr (std::is_same_v<K, BatchedMatMul>) return "BatchedMatMul";
-        else if constexpr (std::is_same_v<K, Gemv>) return "Gemv";
-        else if constexpr (std::is_same_v<K, Ger>) return "Ger";
-        else if constexpr (std::is_same_v<K, Dot>) return "Dot";
-        else if constexpr (std::is_same_v<K, Axpy>) return "Axpy";
-        else if constexpr (std::is_same_v<K, Syrk>) return "Syrk";
-        else if constexpr (std::is_same_v<K, Einsum>) return "Einsum";
-        else if constexpr (std::is_same_v<K, Reduce>) return "Reduce";
-        else if constexpr (std::is_same_v<K, Copy>) return "Copy";
-        else if constexpr (std::is_same_v<K, Fill>) return "Fill";
-        else if constexpr (std::is_same_v<K, Transpose>) return "Transpose";
-        else if constexpr (std::is_same_v<K, TensorTranspose>) return "TensorTranspose";
-        else if constexpr (std::is_same_v<K, TensorDot>) return "TensorDot";
-        else if constexpr (std::is_same_v<K, Cholesky>) return "Cholesky";
-        else if constexpr (std::is_same_v<K, Potrf>) return "Potrf";
-        else if constexpr (std::is_same_v<K, Getrf>) return "Getrf";
-        else if constexpr (std::is_same_v<K, Getrs>) return "Getrs";
-        else if constexpr (std::is_same_v<K, Solve>) return "Solve";
-        else if constexpr (std::is_same_v<K, Inv>) return "Inv";
-        else if constexpr (std::is_same_v<K, Fft>) return o.inverse ? "IFFT" : "FFT";
-        else if constexpr (std::is_same_v<K, Csrmv>) return "CSRMV";
-        else if constexpr (std::is_same_v<K, Csrmm>) return "CSRMM";
-        else if constexpr (std::is_same_v<K, Scan>) return "Scan";
-        else if constexpr (std::is_same_v<K, ArgReduce>) return o.maximum ? "ArgMax" : "ArgMin";
-        else if constexpr (std::is_same_v<K, UnknownLibrary>) return "Unknown";
-        else static_assert(kUnhandledKind<K>);
+        if constexpr (std::is_same_v<K, MatMul>)
+          return "MatMul";
+        else if constexpr (std::is_same_v<K, Gemm>)
+          return "Gemm";
+        else if constexpr (std::is_same_v<K, BatchedMatMul>)
+          return "BatchedMatMul";
+        else if constexpr (std::is_same_v<K, Gemv>)
+          return "Gemv";
+        else if constexpr (std::is_same_v<K, Ger>)
+          return "Ger";
+        else if constexpr (std::is_same_v<K, Dot>)
+          return "Dot";
+        else if constexpr (std::is_same_v<K, Axpy>)
+          return "Axpy";
+        else if constexpr (std::is_same_v<K, Syrk>)
+          return "Syrk";
+        else if constexpr (std::is_same_v<K, Einsum>)
+          return "Einsum";
+        else if constexpr (std::is_same_v<K, Reduce>)
+          return "Reduce";
+        else if constexpr (std::is_same_v<K, Copy>)
+          return "Copy";
+        else if constexpr (std::is_same_v<K, Fill>)
+          return "Fill";
+        else if constexpr (std::is_same_v<K, Transpose>)
+          return "Transpose";
+        else if constexpr (std::is_same_v<K, TensorTranspose>)
+          return "TensorTranspose";
+        else if constexpr (std::is_same_v<K, TensorDot>)
+          return "TensorDot";
+        else if constexpr (std::is_same_v<K, Cholesky>)
+          return "Cholesky";
+        else if constexpr (std::is_same_v<K, Potrf>)
+          return "Potrf";
+        else if constexpr (std::is_same_v<K, Getrf>)
+          return "Getrf";
+        else if constexpr (std::is_same_v<K, Getrs>)
+          return "Getrs";
+        else if constexpr (std::is_same_v<K, Solve>)
+          return "Solve";
+        else if constexpr (std::is_same_v<K, Inv>)
+          return "Inv";
+        else if constexpr (std::is_same_v<K, Fft>)
+          return o.inverse ? "IFFT" : "FFT";
+        else if constexpr (std::is_same_v<K, Csrmv>)
+          return "CSRMV";
+        else if constexpr (std::is_same_v<K, Csrmm>)
+          return "CSRMM";
+        else if constexpr (std::is_same_v<K, Scan>)
+          return "Scan";
+        else if constexpr (std::is_same_v<K, ArgReduce>)
+          return o.maximum ? "ArgMax" : "ArgMin";
+        else if constexpr (std::is_same_v<K, UnknownLibrary>)
+          return "Unknown";
+        else
+          static_assert(kUnhandledKind<K>);
       },
       op);
 }

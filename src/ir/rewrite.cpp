@@ -158,7 +158,8 @@ class Rewriter : public SiteVisitor {
 }  // namespace
 
 std::string renamed_path(const std::string& path, const Names& names) {
-  for (std::size_t length = path.size(); length != std::string::npos && length != 0; length = path.rfind('.', length - 1)) {
+  for (std::size_t length = path.size(); length != std::string::npos && length != 0;
+       length = path.rfind('.', length - 1)) {
     const auto found = names.find(std::string_view(path).substr(0, length));
     if (found != names.end()) return found->second + path.substr(length);
   }

@@ -13,8 +13,8 @@ using Names = std::map<std::string, std::string, std::less<>>;
 struct Rewriting {
   symbolic::Substitution symbols;
   Names containers;
-  bool binders = false;        // binders of symbols that become other symbols are renamed too
-  bool declarations = false;   // names in Block::locals and Consume::element are renamed too
+  bool binders = false;       // binders of symbols that become other symbols are renamed too
+  bool declarations = false;  // names in Block::locals and Consume::element are renamed too
 };
 
 // The new path of a container or of a member of one: the longest prefix in `names` counts.

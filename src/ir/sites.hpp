@@ -13,16 +13,26 @@ inline constexpr bool kUnhandledKind = false;
 
 // A visitor that ignores every site; derive and hide what matters. T& stands for both const and mutable access.
 struct SiteVisitor {
-  template <typename N, typename A> void access(N&, A&) {}       // Node, Access
-  template <typename S, typename N, typename T> void tasklet(S&, N&, T&) {}  // State, Node, Tasklet
-  template <typename N, typename L> void library(N&, L&) {}      // Node, Library
-  template <typename S, typename M> void memlet(S&, M&) {}       // State, Memlet: its subsets and WCR
-  template <typename E> void code(E&) {}                         // tasklet::Expr of control flow
-  template <typename E> void expr(E&) {}                         // symbolic::Expr
-  template <typename R> void range(R&) {}                        // Range of a map
-  template <typename S> void binder(S&) {}                       // name of a symbol that the element binds
-  template <typename S> void declared(S&) {}                     // name of a container that the element declares
-  template <typename S> void container(S&) {}                    // name of a container that the element uses
+  template <typename N, typename A>
+  void access(N&, A&) {}  // Node, Access
+  template <typename S, typename N, typename T>
+  void tasklet(S&, N&, T&) {}  // State, Node, Tasklet
+  template <typename N, typename L>
+  void library(N&, L&) {}  // Node, Library
+  template <typename S, typename M>
+  void memlet(S&, M&) {}  // State, Memlet: its subsets and WCR
+  template <typename E>
+  void code(E&) {}  // tasklet::Expr of control flow
+  template <typename E>
+  void expr(E&) {}  // symbolic::Expr
+  template <typename R>
+  void range(R&) {}  // Range of a map
+  template <typename S>
+  void binder(S&) {}  // name of a symbol that the element binds
+  template <typename S>
+  void declared(S&) {}  // name of a container that the element declares
+  template <typename S>
+  void container(S&) {}  // name of a container that the element uses
 };
 
 // Visits the sites of one element in a fixed order, not those of the elements below it.
@@ -103,7 +113,8 @@ void for_each_below(E& element, const F& f) {
 // "st" of "st.x.y".
 std::string_view root_name(std::string_view path);
 
-// The code of a tasklet, whichever its language: names read (without its own connectors and locals), bases subscripted, callees.
+// The code of a tasklet, whichever its language: names read (without its own connectors and locals), bases subscripted,
+// callees.
 tasklet::Uses outer_uses(const Tasklet& tasklet);
 
 // What one element uses, not what is below it.

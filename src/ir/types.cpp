@@ -31,7 +31,8 @@ Type moved_type(const Container& c, const Subset& subset) {
   return Type::pointer(c.type);
 }
 
-// Resolves connector types through chains of register edges; the state may be cyclic (validation asks, too), so depth is bounded.
+// Resolves connector types through chains of register edges; the state may be cyclic (validation asks, too), so depth
+// is bounded.
 class ConnectorTypes {
  public:
   ConnectorTypes(const Graph& g, const State& s) : g_(g), s_(s) {}
@@ -59,7 +60,8 @@ class ConnectorTypes {
     return {};
   }
 
-  // With `registers_open`, outputs that take their type from the code are left out: inference then reports them as locals.
+  // With `registers_open`, outputs that take their type from the code are left out: inference then reports them as
+  // locals.
   tasklet::TypeEnvironment environment(const Node& node, bool registers_open, std::size_t depth) const {
     std::map<std::string, Type, std::less<>> types;
     if (const auto* t = std::get_if<Tasklet>(&node.kind)) {

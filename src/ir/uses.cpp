@@ -14,7 +14,9 @@ void erase_names(std::vector<std::string>& from, const std::vector<std::string>&
   std::erase_if(from, [&](const std::string& n) { return std::find(names.begin(), names.end(), n) != names.end(); });
 }
 
-void add_subset_symbols(const Subset& s, SymbolSet& out) { out.merge(s.free_symbols()); }
+void add_subset_symbols(const Subset& s, SymbolSet& out) {
+  out.merge(s.free_symbols());
+}
 
 // Names in code of control flow: symbols, and bases of container reads.
 void add_code(const tasklet::Expr& e, SymbolSet* symbols, SymbolSet* containers) {
@@ -158,7 +160,9 @@ struct ContainerCollector : SiteVisitor {
 
 }  // namespace
 
-std::string_view root_name(std::string_view path) { return path.substr(0, path.find('.')); }
+std::string_view root_name(std::string_view path) {
+  return path.substr(0, path.find('.'));
+}
 
 tasklet::Uses outer_uses(const Tasklet& t) {
   tasklet::Uses uses;

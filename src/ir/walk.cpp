@@ -57,7 +57,9 @@ bool find_path(const Sequence& s, Id id, std::vector<const Element*>& path) {
   return false;
 }
 
-std::string quoted(std::string_view text) { return " '" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  return " '" + std::string(text) + "'";
+}
 
 std::string shown_symbol(const Graph& g, const std::string& name) {
   const Symbol* symbol = g.symbols.find(name);
@@ -72,8 +74,12 @@ std::string shown_container(const Graph& g, const std::string& path) {
 
 }  // namespace
 
-std::vector<Sequence*> child_sequences(Element& e) { return children_of<Sequence>(e); }
-std::vector<const Sequence*> child_sequences(const Element& e) { return children_of<const Sequence>(e); }
+std::vector<Sequence*> child_sequences(Element& e) {
+  return children_of<Sequence>(e);
+}
+std::vector<const Sequence*> child_sequences(const Element& e) {
+  return children_of<const Sequence>(e);
+}
 
 void walk(const Sequence& s, const std::function<void(const Element&, const Ancestors&)>& visit) {
   Ancestors ancestors;
