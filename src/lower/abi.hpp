@@ -42,7 +42,30 @@ enum class FailCode : std::int32_t {
   kNotFinite = 10,        // values: flat index
   kCallback = 11,         // an exception left a callback; its text is kept per thread
   kDevice = 12,           // a device operation failed; the device room recorded the error
+  // Reported by the runtime's own entries (which return null then); generated code need not use them.
+  kWorkspace = 13,        // values: bytes needed, bytes given
+  kLibrary = 14,          // values: HostLibrary; a library or its function is not available
+  kForkedChild = 15,      // values: none
+  kRecursion = 16,        // values: none; a program with persistent containers was entered while its own call runs
 };
+
+// The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf, fftw_plan_dft...
+enum class HostLibrary : std::int32_t { kBlas = 0, kLapack = 1, kLapacke = 2, kFftw = 3, kFftwSingle = 4, kMpi = 5 };
+inline constexpr int kHostLibraryCount = 6;
+
+// How the entries behave:
+//   allocate     aligned to at least 64 bytes (more if asked); bytes 0 gives a valid pointer; null after it reported a failure.
+//                Inside a parallel region each thread has a part of its own: no contention.
+//   release      null is fine; any order, cheapest in reverse order of allocation. May be left out before `finish`.
+//   fail         only the first failure of a call is kept; sets status. Callable from any thread of a parallel region.
+//   persistent   outside parallel regions only; zeroed when new or when the size changed; the first one waits until no other
+//                call of this Program runs, so `finish` must follow (flags is set)
+//   external     base of the caller's workspace + offset; null after it reported kWorkspace
+//   library      null after it reported kLibrary
+//   thread_index index in the outermost parallel region of the call, 0 outside; thread_count: its size, and outside of a region
+//                the most threads that one would get (so that buffers per thread can be sized before it)
+//   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe.
+//   clock        monotonic nanoseconds; trace: sums times per ordinal (and feeds the trace file)
 
 // X(result, name, parameters): one line per entry, in table order. Append only; any change changes abi_digest().
 // `ordinal` is the canonical ordinal of an element or container (ir::Ordinals), -1 if none.
