@@ -70,9 +70,3 @@ else()
   target_link_libraries(sdfg_clang INTERFACE -Wl,--start-group ${clang_archives} -Wl,--end-group ${archives}
                         ${SDFG_LLVM_SYSTEM})
 endif()
-
-# zstd for the rooms that compress.
-find_path(SDFG_ZSTD_INCLUDE zstd.h REQUIRED)
-add_library(sdfg_zstd INTERFACE)
-target_include_directories(sdfg_zstd SYSTEM INTERFACE ${SDFG_ZSTD_INCLUDE})
-target_link_libraries(sdfg_zstd INTERFACE ${SDFG_ZSTD})
