@@ -23,7 +23,9 @@ struct Range {
   static Range half_open(const Expr& from, const Expr& to, const Expr& by = 1) { return {from, to - 1, by, 1}; }
   bool is_index() const { return begin == end && tile.is_one(); }  // provably one element
   Expr count() const;                                             // points: max(0, floor((end - begin) / step) + 1)
+  Expr nominal_count() const;                                     // count() without the clamp at 0, for ranges known to have end >= begin - 1
   Expr size() const;                                              // elements: count * tile
+  std::string str() const;                                        // as in Subset::str
   bool operator==(const Range&) const = default;
 };
 
