@@ -1,7 +1,6 @@
 // Floor and ceiling division, modulo and shifts in canonical form: exact multiples of the divisor are taken out.
-#include <sdfg/error.hpp>
-
 #include <algorithm>
+#include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 
@@ -9,8 +8,8 @@ namespace sdfg::symbolic {
 
 namespace {
 
-// a = quotient * b + numerator * factor and b = denominator * factor, for a divisor that is not a constant. Cancelling `factor` is
-// sound because the division is undefined where it is 0.
+// a = quotient * b + numerator * factor and b = denominator * factor, for a divisor that is not a constant. Cancelling
+// `factor` is sound because the division is undefined where it is 0.
 struct Reduced {
   Expr quotient;
   Expr numerator;
@@ -63,7 +62,8 @@ Expr common_factor(const Expr& a, const Expr& b) {
     for (const SumView& view : {first, second}) {
       for (const Expr& term : view.terms) {
         const TermView t = term_view(term);
-        const auto at = std::find_if(t.factors.begin(), t.factors.end(), [&](const Expr& f) { return base_of(f) == base; });
+        const auto at =
+            std::find_if(t.factors.begin(), t.factors.end(), [&](const Expr& f) { return base_of(f) == base; });
         const std::optional<std::int64_t> exponent = at == t.factors.end() ? std::nullopt : exponent_of(*at).constant();
         everywhere = everywhere && exponent.has_value();
         if (exponent) least = least ? std::min(*least, *exponent) : *exponent;
@@ -218,7 +218,8 @@ constexpr std::int64_t kBits = 63;
 
 void check_shift(const Expr& amount, std::string_view operation) {
   if (amount.is_integer() && amount.value() < 0) {
-    throw Error(ErrorClass::kLimit, std::string(operation) + " by the negative amount " + std::to_string(amount.value()));
+    throw Error(ErrorClass::kLimit,
+                std::string(operation) + " by the negative amount " + std::to_string(amount.value()));
   }
 }
 

@@ -1,7 +1,6 @@
 // Evaluation of expressions for given values, with exact arithmetic.
-#include <sdfg/error.hpp>
-
 #include <exception>
+#include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 
@@ -9,7 +8,7 @@ namespace sdfg::symbolic {
 
 namespace {
 
-using Wide = __int128;
+__extension__ typedef __int128 Wide;
 
 std::int64_t narrow(Wide value, const Expr& e) {
   const auto result = static_cast<std::int64_t>(value);
@@ -26,14 +25,13 @@ class Evaluator {
   std::int64_t operator()(const Expr& e) const { return narrow(wide(e), e); }
 
  private:
-  // Sums and products are carried in 128 bits: canonical forms may have larger intermediate values than the form as written.
+  // Sums and products are carried in 128 bits: canonical forms may have larger intermediate values than the form as
+  // written.
   Wide wide(const Expr& e) const {
     switch (e.kind()) {
       case Kind::kInteger:
-      case Kind::kBoolean:
-        return e.value();
-      case Kind::kSymbol:
-        return named(values_.symbol ? values_.symbol(e.name()) : std::nullopt, e);
+      case Kind::kBoolean: return e.value();
+      case Kind::kSymbol: return named(values_.symbol ? values_.symbol(e.name()) : std::nullopt, e);
       case Kind::kRead: {
         const std::vector<std::int64_t> indices = all(e);
         return named(values_.read ? values_.read(e.name(), indices) : std::nullopt, e);
@@ -62,17 +60,14 @@ class Evaluator {
         if (overflowed) overflow(e);
         return total;
       }
-      case Kind::kPow:
-        return power(e);
-      case Kind::kFloorDiv:
-        return floor_quotient((*this)(e.args()[0]), divisor(e));
+      case Kind::kPow: return power(e);
+      case Kind::kFloorDiv: return floor_quotient((*this)(e.args()[0]), divisor(e));
       case Kind::kCeilDiv: {
         const std::int64_t a = (*this)(e.args()[0]);
         const std::int64_t b = divisor(e);
         return Wide{floor_quotient(a, b)} + (floor_remainder(a, b) != 0 ? 1 : 0);
       }
-      case Kind::kMod:
-        return floor_remainder((*this)(e.args()[0]), divisor(e));
+      case Kind::kMod: return floor_remainder((*this)(e.args()[0]), divisor(e));
       case Kind::kMin:
       case Kind::kMax: {
         Wide best = wide(e.args()[0]);
@@ -86,22 +81,14 @@ class Evaluator {
         const Wide value = wide(e.args()[0]);
         return value < 0 ? -value : value;
       }
-      case Kind::kSelect:
-        return wide(wide(e.args()[0]) != 0 ? e.args()[1] : e.args()[2]);
-      case Kind::kEqual:
-        return wide(e.args()[0]) == wide(e.args()[1]) ? 1 : 0;
-      case Kind::kNotEqual:
-        return wide(e.args()[0]) != wide(e.args()[1]) ? 1 : 0;
-      case Kind::kLessEqual:
-        return wide(e.args()[0]) <= wide(e.args()[1]) ? 1 : 0;
-      case Kind::kLess:
-        return wide(e.args()[0]) < wide(e.args()[1]) ? 1 : 0;
-      case Kind::kAnd:
-        return junction(e, false);
-      case Kind::kOr:
-        return junction(e, true);
-      case Kind::kNot:
-        return wide(e.args()[0]) == 0 ? 1 : 0;
+      case Kind::kSelect: return wide(wide(e.args()[0]) != 0 ? e.args()[1] : e.args()[2]);
+      case Kind::kEqual: return wide(e.args()[0]) == wide(e.args()[1]) ? 1 : 0;
+      case Kind::kNotEqual: return wide(e.args()[0]) != wide(e.args()[1]) ? 1 : 0;
+      case Kind::kLessEqual: return wide(e.args()[0]) <= wide(e.args()[1]) ? 1 : 0;
+      case Kind::kLess: return wide(e.args()[0]) < wide(e.args()[1]) ? 1 : 0;
+      case Kind::kAnd: return junction(e, false);
+      case Kind::kOr: return junction(e, true);
+      case Kind::kNot: return wide(e.args()[0]) == 0 ? 1 : 0;
       case Kind::kBitAnd:
       case Kind::kBitOr:
       case Kind::kBitXor: {
@@ -118,8 +105,7 @@ class Evaluator {
         }
         return result;
       }
-      case Kind::kBitNot:
-        return ~(*this)(e.args()[0]);
+      case Kind::kBitNot: return ~(*this)(e.args()[0]);
       case Kind::kShiftLeft: {
         const std::int64_t value = (*this)(e.args()[0]);
         const std::int64_t amount = shift(e);
@@ -136,7 +122,8 @@ class Evaluator {
     return 0;
   }
 
-  // An operand that decides settles the result even when another one is undefined: the order of operands carries no meaning.
+  // An operand that decides settles the result even when another one is undefined: the order of operands carries no
+  // meaning.
   Wide junction(const Expr& e, bool deciding) const {
     std::exception_ptr failure;
     for (const Expr& arg : e.args()) {
@@ -154,7 +141,8 @@ class Evaluator {
     const std::int64_t base = (*this)(e.args()[0]);
     const std::int64_t exponent = (*this)(e.args()[1]);
     if (exponent < 0) {
-      throw Error(ErrorClass::kLimit, "the power " + e.str() + " has the negative exponent " + std::to_string(exponent));
+      throw Error(ErrorClass::kLimit,
+                  "the power " + e.str() + " has the negative exponent " + std::to_string(exponent));
     }
     if (exponent == 0 || base == 1) return 1;
     if (base == 0) return 0;
@@ -191,7 +179,8 @@ class Evaluator {
 
   static std::int64_t named(std::optional<std::int64_t> value, const Expr& e) {
     if (!value) {
-      throw Error(ErrorClass::kUsage, "no value is known for the " + std::string(to_string(e.kind())) + " '" + e.str() + "'");
+      throw Error(ErrorClass::kUsage,
+                  "no value is known for the " + std::string(to_string(e.kind())) + " '" + e.str() + "'");
     }
     return *value;
   }
@@ -205,7 +194,9 @@ class Evaluator {
 
 }  // namespace
 
-std::int64_t evaluate(const Expr& e, const Valuation& values) { return Evaluator(values)(e); }
+std::int64_t evaluate(const Expr& e, const Valuation& values) {
+  return Evaluator(values)(e);
+}
 
 std::int64_t evaluate(const Expr& e, const std::map<std::string, std::int64_t, std::less<>>& symbols) {
   Valuation values;

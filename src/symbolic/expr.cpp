@@ -1,10 +1,9 @@
 // Nodes of expressions: leaves, hashing, the structural order, and the arithmetic that every constructor shares.
 #include "symbolic/expr.hpp"
 
-#include <sdfg/error.hpp>
-
 #include <array>
 #include <limits>
+#include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 #include "symbolic/print.hpp"
@@ -41,10 +40,8 @@ bool is_boolean_kind(Kind kind, const std::vector<Expr>& args) {
     case Kind::kLess:
     case Kind::kAnd:
     case Kind::kOr:
-    case Kind::kNot:
-      return true;
-    case Kind::kSelect:
-      return args.size() == 3 && args[1].is_boolean_valued() && args[2].is_boolean_valued();
+    case Kind::kNot: return true;
+    case Kind::kSelect: return args.size() == 3 && args[1].is_boolean_valued() && args[2].is_boolean_valued();
     case Kind::kInteger:
     case Kind::kSymbol:
     case Kind::kRead:
@@ -63,8 +60,7 @@ bool is_boolean_kind(Kind kind, const std::vector<Expr>& args) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      return false;
+    case Kind::kShiftRight: return false;
   }
   return false;
 }
@@ -73,15 +69,13 @@ bool is_boolean_kind(Kind kind, const std::vector<Expr>& args) {
 bool may_fault(Kind kind, const std::vector<Expr>& args) {
   switch (kind) {
     case Kind::kRead:
-    case Kind::kCall:
-      return true;
+    case Kind::kCall: return true;
     case Kind::kPow:
     case Kind::kFloorDiv:
     case Kind::kCeilDiv:
     case Kind::kMod:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      return !args[1].is_integer();
+    case Kind::kShiftRight: return !args[1].is_integer();
     case Kind::kInteger:
     case Kind::kBoolean:
     case Kind::kSymbol:
@@ -101,8 +95,7 @@ bool may_fault(Kind kind, const std::vector<Expr>& args) {
     case Kind::kBitAnd:
     case Kind::kBitOr:
     case Kind::kBitXor:
-    case Kind::kBitNot:
-      return false;
+    case Kind::kBitNot: return false;
   }
   return false;
 }
@@ -129,9 +122,8 @@ void fill_derived(Expr::Node& node) {
     faults = std::max<int>(faults, child.faults);
   }
   if (depth > kMaxDepth) {
-    throw Error(ErrorClass::kLimit,
-                "an expression is nested more than " + std::to_string(kMaxDepth) + " levels deep (at a " +
-                    std::string(to_string(node.kind)) + ")");
+    throw Error(ErrorClass::kLimit, "an expression is nested more than " + std::to_string(kMaxDepth) +
+                                        " levels deep (at a " + std::string(to_string(node.kind)) + ")");
   }
   if (may_fault(node.kind, node.args)) ++faults;
   node.depth = static_cast<std::uint16_t>(depth);
@@ -234,7 +226,9 @@ Expr ExprAccess::make_leaf(Kind kind, std::int64_t value, std::string name, std:
   return Expr(std::shared_ptr<const Expr::Node>(std::move(node)));
 }
 
-Expr ExprAccess::make(Kind kind, std::vector<Expr> args) { return make_leaf(kind, 0, {}, std::move(args)); }
+Expr ExprAccess::make(Kind kind, std::vector<Expr> args) {
+  return make_leaf(kind, 0, {}, std::move(args));
+}
 
 std::uint64_t symbol_bit(std::string_view name) noexcept {
   const std::uint64_t hash = hash_text(name);
@@ -244,7 +238,9 @@ std::uint64_t symbol_bit(std::string_view name) noexcept {
 Expr::Expr() : node_(immortal(constants().integers[static_cast<std::size_t>(-kSmallestCached)])) {}
 Expr::Expr(std::int64_t value) : node_(integer_node(value)) {}
 
-Expr Expr::boolean(bool value) { return Expr(immortal(constants().booleans[value ? 1 : 0])); }
+Expr Expr::boolean(bool value) {
+  return Expr(immortal(constants().booleans[value ? 1 : 0]));
+}
 
 Expr Expr::symbol(std::string name) {
   if (name.empty()) throw Error(ErrorClass::kUsage, "a symbol must have a name");
@@ -262,17 +258,29 @@ Expr Expr::call(std::string function, std::vector<Expr> args) {
   return ExprAccess::make_leaf(Kind::kCall, 0, std::move(function), std::move(args));
 }
 
-Kind Expr::kind() const noexcept { return ExprAccess::node(*this).kind; }
+Kind Expr::kind() const noexcept {
+  return ExprAccess::node(*this).kind;
+}
 
-std::int64_t Expr::value() const noexcept { return ExprAccess::node(*this).value; }
+std::int64_t Expr::value() const noexcept {
+  return ExprAccess::node(*this).value;
+}
 
-const std::string& Expr::name() const noexcept { return node_ ? node_->name : empty_name(); }
+const std::string& Expr::name() const noexcept {
+  return node_ ? node_->name : empty_name();
+}
 
-std::span<const Expr> Expr::args() const noexcept { return ExprAccess::node(*this).args; }
+std::span<const Expr> Expr::args() const noexcept {
+  return ExprAccess::node(*this).args;
+}
 
-std::uint64_t Expr::hash() const noexcept { return ExprAccess::node(*this).hash; }
+std::uint64_t Expr::hash() const noexcept {
+  return ExprAccess::node(*this).hash;
+}
 
-bool Expr::is_boolean_valued() const noexcept { return ExprAccess::node(*this).boolean; }
+bool Expr::is_boolean_valued() const noexcept {
+  return ExprAccess::node(*this).boolean;
+}
 
 std::optional<std::int64_t> Expr::constant() const noexcept {
   if (!is_integer()) return std::nullopt;
@@ -284,7 +292,9 @@ bool operator==(const Expr& a, const Expr& b) noexcept {
   return a.hash() == b.hash() && compare(a, b) == 0;
 }
 
-std::string Expr::str() const { return to_python(*this); }
+std::string Expr::str() const {
+  return to_python(*this);
+}
 
 int compare(const Expr& a, const Expr& b) noexcept {
   const Expr::Node& x = ExprAccess::node(a);
@@ -329,7 +339,9 @@ std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-std::int64_t checked_neg(std::int64_t a) { return checked_sub(0, a); }
+std::int64_t checked_neg(std::int64_t a) {
+  return checked_sub(0, a);
+}
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
   if (b == -1) return checked_neg(a);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,8 +36,10 @@ class Facts {
   std::optional<std::pair<std::int64_t, std::int64_t>> congruence(std::string_view symbol) const;  // modulus, residue
   const std::vector<Expr>& conditions() const;                                                     // normalised "e >= 0" forms: each Expr is >= 0
 
+  struct Table;                                                                                    // internal
+
  private:
-  struct Table;
+  friend struct FactsAccess;
   std::shared_ptr<const Table> table_;
 };
 

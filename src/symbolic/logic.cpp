@@ -10,9 +10,13 @@ namespace {
 
 enum class Extreme : std::uint8_t { kMinimum, kMaximum };
 
-Kind kind_of(Extreme extreme) { return extreme == Extreme::kMinimum ? Kind::kMin : Kind::kMax; }
+Kind kind_of(Extreme extreme) {
+  return extreme == Extreme::kMinimum ? Kind::kMin : Kind::kMax;
+}
 
-bool better(Extreme extreme, std::int64_t a, std::int64_t b) { return extreme == Extreme::kMinimum ? a < b : a > b; }
+bool better(Extreme extreme, std::int64_t a, std::int64_t b) {
+  return extreme == Extreme::kMinimum ? a < b : a > b;
+}
 
 void flatten(Kind kind, const Expr& e, std::vector<Expr>& into) {
   if (e.kind() == kind) {
@@ -22,7 +26,9 @@ void flatten(Kind kind, const Expr& e, std::vector<Expr>& into) {
   }
 }
 
-bool contains(std::span<const Expr> args, const Expr& e) { return std::find(args.begin(), args.end(), e) != args.end(); }
+bool contains(std::span<const Expr> args, const Expr& e) {
+  return std::find(args.begin(), args.end(), e) != args.end();
+}
 
 // Of operands that differ by a constant only the extreme one stays; min(x, max(x, y)) is x.
 Expr extreme_of(Extreme extreme, const Expr& a, const Expr& b) {
@@ -52,8 +58,8 @@ Expr extreme_of(Extreme extreme, const Expr& a, const Expr& b) {
   std::vector<Expr> kept;
   for (const Expr& arg : args) {
     const bool absorbed = arg.kind() == opposite && std::any_of(args.begin(), args.end(), [&](const Expr& other) {
-      return contains(arg.args(), other);
-    });
+                            return contains(arg.args(), other);
+                          });
     if (!absorbed) kept.push_back(arg);
   }
   if (kept.size() == 1) return kept[0];
@@ -91,7 +97,8 @@ Expr compare_equal(const Expr& a, const Expr& b, bool equal) {
 
 enum class Junction : std::uint8_t { kConjunction, kDisjunction };
 
-// Operands that may be undefined come last, so that evaluation from left to right meets guards such as `i < N` before `A[i]`.
+// Operands that may be undefined come last, so that evaluation from left to right meets guards such as `i < N` before
+// `A[i]`.
 Expr junction_of(Junction junction, const Expr& a, const Expr& b) {
   const Kind kind = junction == Junction::kConjunction ? Kind::kAnd : Kind::kOr;
   const bool neutral = junction == Junction::kConjunction;
@@ -180,8 +187,12 @@ Expr as_boolean(const Expr& e) {
   return ne(e, 0);
 }
 
-Expr min(const Expr& a, const Expr& b) { return extreme_of(Extreme::kMinimum, as_integer(a), as_integer(b)); }
-Expr max(const Expr& a, const Expr& b) { return extreme_of(Extreme::kMaximum, as_integer(a), as_integer(b)); }
+Expr min(const Expr& a, const Expr& b) {
+  return extreme_of(Extreme::kMinimum, as_integer(a), as_integer(b));
+}
+Expr max(const Expr& a, const Expr& b) {
+  return extreme_of(Extreme::kMaximum, as_integer(a), as_integer(b));
+}
 
 Expr abs(const Expr& raw) {
   const Expr& a = as_integer(raw);
@@ -207,30 +218,41 @@ Expr select(const Expr& raw_condition, const Expr& then_value, const Expr& else_
   return ExprAccess::make(Kind::kSelect, {condition, then_value, else_value});
 }
 
-Expr eq(const Expr& a, const Expr& b) { return compare_equal(a, b, true); }
-Expr ne(const Expr& a, const Expr& b) { return compare_equal(a, b, false); }
-Expr le(const Expr& a, const Expr& b) { return nonpositive(a - b); }
-Expr lt(const Expr& a, const Expr& b) { return nonpositive(a - b + Expr(1)); }
-Expr gt(const Expr& a, const Expr& b) { return lt(b, a); }
-Expr ge(const Expr& a, const Expr& b) { return le(b, a); }
+Expr eq(const Expr& a, const Expr& b) {
+  return compare_equal(a, b, true);
+}
+Expr ne(const Expr& a, const Expr& b) {
+  return compare_equal(a, b, false);
+}
+Expr le(const Expr& a, const Expr& b) {
+  return nonpositive(a - b);
+}
+Expr lt(const Expr& a, const Expr& b) {
+  return nonpositive(a - b + Expr(1));
+}
+Expr gt(const Expr& a, const Expr& b) {
+  return lt(b, a);
+}
+Expr ge(const Expr& a, const Expr& b) {
+  return le(b, a);
+}
 
-Expr logical_and(const Expr& a, const Expr& b) { return junction_of(Junction::kConjunction, a, b); }
-Expr logical_or(const Expr& a, const Expr& b) { return junction_of(Junction::kDisjunction, a, b); }
+Expr logical_and(const Expr& a, const Expr& b) {
+  return junction_of(Junction::kConjunction, a, b);
+}
+Expr logical_or(const Expr& a, const Expr& b) {
+  return junction_of(Junction::kDisjunction, a, b);
+}
 
 // Negation moves inwards (De Morgan), so kNot does not occur in canonical forms.
 Expr logical_not(const Expr& raw) {
   const Expr a = as_boolean(raw);
   switch (a.kind()) {
-    case Kind::kBoolean:
-      return Expr::boolean(a.value() == 0);
-    case Kind::kEqual:
-      return ExprAccess::make(Kind::kNotEqual, {a.args().begin(), a.args().end()});
-    case Kind::kNotEqual:
-      return ExprAccess::make(Kind::kEqual, {a.args().begin(), a.args().end()});
-    case Kind::kLessEqual:
-      return nonpositive(Expr(1) - a.args()[0]);
-    case Kind::kLess:
-      return le(a.args()[1], a.args()[0]);
+    case Kind::kBoolean: return Expr::boolean(a.value() == 0);
+    case Kind::kEqual: return ExprAccess::make(Kind::kNotEqual, {a.args().begin(), a.args().end()});
+    case Kind::kNotEqual: return ExprAccess::make(Kind::kEqual, {a.args().begin(), a.args().end()});
+    case Kind::kLessEqual: return nonpositive(Expr(1) - a.args()[0]);
+    case Kind::kLess: return le(a.args()[1], a.args()[0]);
     case Kind::kAnd:
     case Kind::kOr: {
       std::vector<Expr> negated;
@@ -238,10 +260,8 @@ Expr logical_not(const Expr& raw) {
       const Kind dual = a.kind() == Kind::kAnd ? Kind::kOr : Kind::kAnd;
       return rebuild(ExprAccess::make(dual, {}), std::move(negated));
     }
-    case Kind::kNot:
-      return a.args()[0];
-    case Kind::kSelect:
-      return select(a.args()[0], logical_not(a.args()[1]), logical_not(a.args()[2]));
+    case Kind::kNot: return a.args()[0];
+    case Kind::kSelect: return select(a.args()[0], logical_not(a.args()[1]), logical_not(a.args()[2]));
     case Kind::kInteger:
     case Kind::kSymbol:
     case Kind::kRead:
@@ -260,8 +280,7 @@ Expr logical_not(const Expr& raw) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      break;  // never boolean valued
+    case Kind::kShiftRight: break;  // never boolean valued
   }
   return ExprAccess::make(Kind::kNot, {a});
 }
@@ -282,6 +301,8 @@ Expr bit_xor(const Expr& a, const Expr& b) {
 }
 
 // Two's complement: ~a is -a - 1, so kBitNot does not occur in canonical forms.
-Expr bit_not(const Expr& a) { return Expr(-1) - a; }
+Expr bit_not(const Expr& a) {
+  return Expr(-1) - a;
+}
 
 }  // namespace sdfg::symbolic

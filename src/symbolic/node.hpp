@@ -15,15 +15,15 @@ namespace sdfg::symbolic {
 // Everything below `args` is derived from kind, value, name and args.
 struct Expr::Node {
   Kind kind = Kind::kInteger;
-  bool boolean = false;          // boolean valued
-  bool polynomial = true;        // integers, symbols, sums, products and constant powers only
-  bool reads = false;            // contains kRead
-  bool calls = false;            // contains kCall
-  std::uint8_t faults = 0;       // nesting of operations that may be undefined (reads, calls, division by a non-constant)
-  std::uint16_t depth = 0;       // of the tree; bounded by kMaxDepth so that recursion never exhausts the stack
+  bool boolean = false;     // boolean valued
+  bool polynomial = true;   // integers, symbols, sums, products and constant powers only
+  bool reads = false;       // contains kRead
+  bool calls = false;       // contains kCall
+  std::uint8_t faults = 0;  // nesting of operations that may be undefined (reads, calls, division by a non-constant)
+  std::uint16_t depth = 0;  // of the tree; bounded by kMaxDepth so that recursion never exhausts the stack
   std::int64_t value = 0;
   std::uint64_t hash = 0;
-  std::uint64_t symbols = 0;     // Bloom filter of the symbols inside: a clear bit proves absence
+  std::uint64_t symbols = 0;  // Bloom filter of the symbols inside: a clear bit proves absence
   std::string name;
   std::vector<Expr> args;
 };
@@ -56,11 +56,12 @@ std::int64_t floor_remainder(std::int64_t a, std::int64_t b);
 // |gcd| as a non-negative int64; gcd(0, 0) = 0. Throws when the result is 2^63.
 std::int64_t gcd_of(std::int64_t a, std::int64_t b);
 
-// A monomial seen without building it: coefficient times the factors of a product (or the one atom). Refers into `source`.
+// A monomial seen without building it: coefficient times the factors of a product (or the one atom). Refers into
+// `source`.
 struct TermView {
   std::span<const Expr> factors;
   std::int64_t coefficient = 1;
-  const Expr* source = nullptr;   // the expression with `source_coefficient` as its coefficient
+  const Expr* source = nullptr;  // the expression with `source_coefficient` as its coefficient
   std::int64_t source_coefficient = 1;
 };
 // `e` must not be a sum or an integer.

@@ -1,12 +1,11 @@
 // The parser of expressions and subsets in Python syntax and in DaCe's typed syntax.
-#include <sdfg/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <sdfg/error.hpp>
 
-#include "symbolic/parse_lexer.hpp"
 #include "symbolic/node.hpp"
+#include "symbolic/parse_lexer.hpp"
 #include "symbolic/print.hpp"
 #include "symbolic/rational.hpp"
 
@@ -16,9 +15,35 @@ namespace {
 
 // What a function name of the file format means. Unknown names become opaque calls.
 enum class Function : std::uint8_t {
-  kMin, kMax, kFloorDiv, kCeilDiv, kFloor, kCeiling, kMod, kAbs, kAnd, kOr, kNot,
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kSelect,
-  kBitAnd, kBitOr, kBitXor, kBitNot, kShiftLeft, kShiftRight, kPower, kApproximated, kSubscript, kAttribute, kSymbol,
+  kMin,
+  kMax,
+  kFloorDiv,
+  kCeilDiv,
+  kFloor,
+  kCeiling,
+  kMod,
+  kAbs,
+  kAnd,
+  kOr,
+  kNot,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kSelect,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kBitNot,
+  kShiftLeft,
+  kShiftRight,
+  kPower,
+  kApproximated,
+  kSubscript,
+  kAttribute,
+  kSymbol,
 };
 
 struct FunctionName {
@@ -87,15 +112,17 @@ constexpr std::array kFunctions = {
 };
 
 const FunctionName* find_function(std::string_view name) {
-  const auto at = std::find_if(kFunctions.begin(), kFunctions.end(), [&](const FunctionName& f) { return f.name == name; });
+  const auto at =
+      std::find_if(kFunctions.begin(), kFunctions.end(), [&](const FunctionName& f) { return f.name == name; });
   return at == kFunctions.end() ? nullptr : &*at;
 }
 
 constexpr std::array<std::string_view, 22> kIntegerTypes = {
-    "int8",   "int16",  "int32",  "int64",   "uint8",   "uint16",   "uint32",   "uint64",   "int",    "long",    "short",
-    "size_t", "char",   "int8_t", "int16_t", "int32_t", "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "uint"};
+    "int8",    "int16",   "int32",    "int64",    "uint8",    "uint16", "uint32",  "uint64",
+    "int",     "long",    "short",    "size_t",   "char",     "int8_t", "int16_t", "int32_t",
+    "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint"};
 constexpr std::array<std::string_view, 3> kBooleanTypes = {"bool", "bool_", "boolean"};
-constexpr std::array<std::string_view, 10> kFloatTypes = {"float",   "double",  "float16",   "float32",   "float64",
+constexpr std::array<std::string_view, 10> kFloatTypes = {"float",   "double",   "float16",   "float32",    "float64",
                                                           "complex", "bfloat16", "complex64", "complex128", "half"};
 constexpr std::array<std::string_view, 8> kNonIntegers = {"pi", "E", "I", "oo", "nan", "inf", "zoo", "NaN"};
 
@@ -140,7 +167,9 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const { fail_at(peek().column, what); }
-  [[noreturn]] void fail_at(std::size_t column, const std::string& what) const { throw_parse_error(text_, column, what); }
+  [[noreturn]] void fail_at(std::size_t column, const std::string& what) const {
+    throw_parse_error(text_, column, what);
+  }
 
   static std::string describe(const Token& token) {
     return token.kind == TokenKind::kEnd ? std::string("end of the text") : "'" + std::string(token.text) + "'";
@@ -406,15 +435,9 @@ class Parser {
   Rational primary() {
     const Token token = peek();
     switch (token.kind) {
-      case TokenKind::kNumber:
-        next();
-        return number(token);
-      case TokenKind::kName:
-        next();
-        return named(token);
-      case TokenKind::kSymbol:
-        next();
-        return subscripted(token, symbol(token, {}));
+      case TokenKind::kNumber: next(); return number(token);
+      case TokenKind::kName: next(); return named(token);
+      case TokenKind::kSymbol: next(); return subscripted(token, symbol(token, {}));
       case TokenKind::kOperator:
         if (accept("(")) {
           const Nesting nesting(*this);
@@ -425,8 +448,7 @@ class Parser {
           return value;
         }
         fail("expected an expression instead of " + describe(token));
-      case TokenKind::kEnd:
-        fail("expected an expression instead of the end of the text");
+      case TokenKind::kEnd: fail("expected an expression instead of the end of the text");
     }
     fail("expected an expression");
   }
@@ -533,10 +555,12 @@ class Parser {
     std::string dtype;
     while (accept(",")) {
       const Token key = next();
-      if (key.kind != TokenKind::kName) fail_at(key.column, "expected the name of an assumption instead of " + describe(key));
+      if (key.kind != TokenKind::kName)
+        fail_at(key.column, "expected the name of an assumption instead of " + describe(key));
       expect("=");
       const Token value = next();
-      if (value.kind != TokenKind::kName) fail_at(value.column, "expected a type or True instead of " + describe(value));
+      if (value.kind != TokenKind::kName)
+        fail_at(value.column, "expected a type or True instead of " + describe(value));
       const Token full = path(value);
       if (key.text == "dtype") dtype = full.text;
     }
@@ -601,7 +625,8 @@ class Parser {
   Rational cast(const Rational& value, std::string_view type) const {
     const std::optional<Expr> exact = value.integer();
     if (!exact) return value.truncated();
-    if (exact->kind() == Kind::kSymbol && options_.on_symbol_type) options_.on_symbol_type(exact->name(), std::string(type));
+    if (exact->kind() == Kind::kSymbol && options_.on_symbol_type)
+      options_.on_symbol_type(exact->name(), std::string(type));
     return *exact;
   }
 
@@ -671,8 +696,7 @@ class Parser {
       case Function::kApproximated: return args[0];
       case Function::kSubscript:
       case Function::kAttribute:
-      case Function::kSymbol:
-        break;  // parsed by their own rules
+      case Function::kSymbol: break;  // parsed by their own rules
     }
     fail_at(name.column, "'" + std::string(name.text) + "' can't be called here");
   }
@@ -696,11 +720,13 @@ class Parser {
 
 }  // namespace
 
-Expr parse_python(std::string_view text, const ParseOptions& options, const std::function<bool(std::string_view)>& is_container) {
+Expr parse_python(std::string_view text, const ParseOptions& options,
+                  const std::function<bool(std::string_view)>& is_container) {
   return Parser(text, options, is_container).whole_expression();
 }
 
-Subset parse_subset(std::string_view text, const ParseOptions& options, const std::function<bool(std::string_view)>& is_container) {
+Subset parse_subset(std::string_view text, const ParseOptions& options,
+                    const std::function<bool(std::string_view)>& is_container) {
   return Parser(text, options, is_container).whole_subset();
 }
 

@@ -1,26 +1,29 @@
 // Splits expression text into tokens.
 #include "symbolic/parse_lexer.hpp"
 
-#include <sdfg/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <sdfg/error.hpp>
 
 namespace sdfg::symbolic {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+bool is_name_part(char c) {
+  return is_name_start(c) || is_digit(c);
+}
 
 // Longer operators first.
-constexpr std::array<std::string_view, 33> kOperators = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+",
-                                                         "-",  "*",  "/",  "%",  "<",  ">",  "(",  ")",  "[",  "]",  ",",
-                                                         ":",  ".",  "&",  "|",  "^",  "~",  "!",  "=",  ";",  "{",  "}"};
+constexpr std::array<std::string_view, 33> kOperators = {
+    "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "<", ">",
+    "(",  ")",  "[",  "]",  ",",  ":",  ".",  "&",  "|",  "^",  "~", "!", "=", ";", "{", "}"};
 
 class Lexer {
  public:
@@ -30,7 +33,9 @@ class Lexer {
     std::vector<Token> tokens;
     tokens.reserve(text_.size() / 2 + 1);
     while (true) {
-      while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+      while (at_ < text_.size() &&
+             (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+        ++at_;
       if (at_ == text_.size()) break;
       tokens.push_back(one());
     }
@@ -55,7 +60,8 @@ class Lexer {
       if (at_ < text_.size() && text_[at_] == '?') {
         ++at_;
       } else {
-        if (at_ == text_.size() || !is_name_start(text_[at_])) throw_parse_error(text_, start, "'$' is not followed by a name");
+        if (at_ == text_.size() || !is_name_start(text_[at_]))
+          throw_parse_error(text_, start, "'$' is not followed by a name");
         skip_name();
       }
       return token(TokenKind::kSymbol, start);
@@ -79,7 +85,8 @@ class Lexer {
   void skip_number() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      const bool exponent_sign = (c == '+' || c == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E') && is_exponent();
+      const bool exponent_sign =
+          (c == '+' || c == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E') && is_exponent();
       if (!is_name_part(c) && c != '.' && !exponent_sign) return;
       ++at_;
     }
@@ -98,7 +105,9 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text) { return Lexer(text).all(); }
+std::vector<Token> tokenize(std::string_view text) {
+  return Lexer(text).all();
+}
 
 std::optional<std::int64_t> integer_literal(std::string_view text) {
   std::string digits;
@@ -125,8 +134,9 @@ std::optional<std::int64_t> integer_literal(std::string_view text) {
     rest.remove_prefix(1);
     while (rest.starts_with("0")) rest.remove_prefix(1);
   }
-  constexpr std::array<std::string_view, 22> kSuffixes = {"",     "i8",  "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
-                                                          "f32", "f64", "L",   "l",   "LL",  "ll", "U",   "u",   "UL",  "ULL", "ull"};
+  constexpr std::array<std::string_view, 22> kSuffixes = {"",    "i8",  "i16",  "i32", "i64", "u8", "u16", "u32",
+                                                          "u64", "f16", "bf16", "f32", "f64", "L",  "l",   "LL",
+                                                          "ll",  "U",   "u",    "UL",  "ULL", "ull"};
   if (std::find(kSuffixes.begin(), kSuffixes.end(), rest) == kSuffixes.end()) return std::nullopt;
   return value;
 }

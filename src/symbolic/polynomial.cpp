@@ -1,7 +1,7 @@
-// Sums, products and powers in canonical form: sorted monomials with one coefficient each, products distributed over sums.
-#include <sdfg/error.hpp>
-
+// Sums, products and powers in canonical form: sorted monomials with one coefficient each, products distributed over
+// sums.
 #include <algorithm>
+#include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 
@@ -31,7 +31,9 @@ class SumBuilder {
   std::vector<Expr> args_;
 };
 
-bool same_factors(std::span<const Expr> a, std::span<const Expr> b) { return compare_factors(a, b) == 0; }
+bool same_factors(std::span<const Expr> a, std::span<const Expr> b) {
+  return compare_factors(a, b) == 0;
+}
 
 int compare_factor(const Expr& a, const Expr& b) noexcept {
   if (const int bases = compare(base_of(a), base_of(b)); bases != 0) return bases;
@@ -48,7 +50,9 @@ std::vector<Expr> terms_of(const Expr& e) {
   return {e};
 }
 
-std::size_t term_count(const Expr& e) { return e.kind() == Kind::kAdd ? e.args().size() : 1; }
+std::size_t term_count(const Expr& e) {
+  return e.kind() == Kind::kAdd ? e.args().size() : 1;
+}
 
 // Both are monomials or integers.
 Expr multiply_monomials(const Expr& a, const Expr& b) {
@@ -117,7 +121,9 @@ Expr distribute(const Expr& a, const Expr& b) {
 
 // Sums beyond the term budget become factors of one product.
 Expr multiply_unexpanded(const Expr& a, const Expr& b) {
-  const auto as_monomial_factors = [](const Expr& e) { return e.kind() == Kind::kAdd ? std::span(&e, 1) : term_view(e).factors; };
+  const auto as_monomial_factors = [](const Expr& e) {
+    return e.kind() == Kind::kAdd ? std::span(&e, 1) : term_view(e).factors;
+  };
   const std::span<const Expr> x = as_monomial_factors(a);
   const std::span<const Expr> y = as_monomial_factors(b);
   std::int64_t coefficient = 1;
@@ -164,7 +170,8 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
-// Whether the n-th power of a sum of k different atoms stays within the budget at every step, as repeated products would.
+// Whether the n-th power of a sum of k different atoms stays within the budget at every step, as repeated products
+// would.
 bool power_fits_budget(std::size_t k, std::int64_t n) {
   std::size_t count = 1;
   for (std::int64_t i = 1; i < n; ++i) {
@@ -183,9 +190,13 @@ const Expr& as_integer(const Expr& e) noexcept {
   return e.value() != 0 ? one : zero;
 }
 
-const Expr& base_of(const Expr& factor) noexcept { return factor.kind() == Kind::kPow ? factor.args()[0] : factor; }
+const Expr& base_of(const Expr& factor) noexcept {
+  return factor.kind() == Kind::kPow ? factor.args()[0] : factor;
+}
 
-Expr exponent_of(const Expr& factor) { return factor.kind() == Kind::kPow ? factor.args()[1] : Expr(1); }
+Expr exponent_of(const Expr& factor) {
+  return factor.kind() == Kind::kPow ? factor.args()[1] : Expr(1);
+}
 
 TermView term_view(const Expr& e) {
   if (e.kind() != Kind::kMul) return {std::span(&e, 1), 1, &e, 1};
@@ -266,10 +277,18 @@ Expr add_scaled(const Expr& a, const Expr& b, std::int64_t k) {
   return builder.finish(constant);
 }
 
-Expr operator+(const Expr& a, const Expr& b) { return add_scaled(as_integer(a), as_integer(b), 1); }
-Expr operator-(const Expr& a, const Expr& b) { return add_scaled(as_integer(a), as_integer(b), -1); }
-Expr operator-(const Expr& a) { return scale(as_integer(a), -1); }
-Expr operator*(const Expr& a, const Expr& b) { return multiply(as_integer(a), as_integer(b)); }
+Expr operator+(const Expr& a, const Expr& b) {
+  return add_scaled(as_integer(a), as_integer(b), 1);
+}
+Expr operator-(const Expr& a, const Expr& b) {
+  return add_scaled(as_integer(a), as_integer(b), -1);
+}
+Expr operator-(const Expr& a) {
+  return scale(as_integer(a), -1);
+}
+Expr operator*(const Expr& a, const Expr& b) {
+  return multiply(as_integer(a), as_integer(b));
+}
 
 Expr sum(std::span<const Expr> terms) {
   std::int64_t constant = 0;
@@ -280,9 +299,8 @@ Expr sum(std::span<const Expr> terms) {
     constant = checked_add(constant, view.constant);
     for (const Expr& t : view.terms) views.push_back(term_view(t));
   }
-  std::stable_sort(views.begin(), views.end(), [](const TermView& a, const TermView& b) {
-    return compare_factors(a.factors, b.factors) < 0;
-  });
+  std::stable_sort(views.begin(), views.end(),
+                   [](const TermView& a, const TermView& b) { return compare_factors(a.factors, b.factors) < 0; });
   SumBuilder builder(views.size());
   for (std::size_t i = 0; i < views.size();) {
     TermView merged = views[i++];
@@ -325,10 +343,8 @@ Expr pow(const Expr& raw_base, const Expr& raw_exponent) {
   if (n == 0) return 1;
   if (n == 1) return base;
   switch (base.kind()) {
-    case Kind::kInteger:
-      return integer_power(base.value(), n);
-    case Kind::kPow:
-      return pow(base.args()[0], base.args()[1] * exponent);
+    case Kind::kInteger: return integer_power(base.value(), n);
+    case Kind::kPow: return pow(base.args()[0], base.args()[1] * exponent);
     case Kind::kMul: {
       Expr result = 1;
       for (const Expr& factor : base.args()) result = multiply(result, pow(factor, exponent));
@@ -363,8 +379,7 @@ Expr pow(const Expr& raw_base, const Expr& raw_exponent) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      break;
+    case Kind::kShiftRight: break;
   }
   if (base.is_boolean_valued()) return base;  // 0 and 1 are their own powers
   return ExprAccess::make(Kind::kPow, {base, exponent});

@@ -192,40 +192,30 @@ class Printer {
   Text print(const Expr& e) const {
     const std::span<const Expr> a = e.args();
     switch (e.kind()) {
-      case Kind::kInteger:
-        return {std::to_string(e.value()), e.value() < 0 ? kUnary : kAtom};
-      case Kind::kBoolean:
-        return {e.value() != 0 ? "True" : "False", kAtom};
-      case Kind::kSymbol:
-        return symbol(e.name());
-      case Kind::kRead:
-        return read(e);
-      case Kind::kCall:
-        return call(e.name(), a);
-      case Kind::kAdd:
-        return sum_of(e);
+      case Kind::kInteger: return {std::to_string(e.value()), e.value() < 0 ? kUnary : kAtom};
+      case Kind::kBoolean: return {e.value() != 0 ? "True" : "False", kAtom};
+      case Kind::kSymbol: return symbol(e.name());
+      case Kind::kRead: return read(e);
+      case Kind::kCall: return call(e.name(), a);
+      case Kind::kAdd: return sum_of(e);
       case Kind::kMul:
         if (term_view(e).coefficient < 0) return sum_of(e);
         return product_of(term_view(e).coefficient, term_view(e).factors);
-      case Kind::kPow:
-        return {at_least(kAtom, a[0]) + "**" + at_least(kUnary, a[1]), kPower};
+      case Kind::kPow: return {at_least(kAtom, a[0]) + "**" + at_least(kUnary, a[1]), kPower};
       case Kind::kFloorDiv:
         if (!python()) return call("int_floor", a);
         return quotient("//", a);
-      case Kind::kCeilDiv:
-        return call("int_ceil", a);
+      case Kind::kCeilDiv: return call("int_ceil", a);
       case Kind::kMod:
         if (syntax_ == Syntax::kDaceTyped) return call("Mod", a);
         return quotient(" % ", a);
-      case Kind::kMin:
-        return call(python() ? "min" : "Min", a);
-      case Kind::kMax:
-        return call(python() ? "max" : "Max", a);
-      case Kind::kAbs:
-        return call(python() ? "abs" : "Abs", a);
+      case Kind::kMin: return call(python() ? "min" : "Min", a);
+      case Kind::kMax: return call(python() ? "max" : "Max", a);
+      case Kind::kAbs: return call(python() ? "abs" : "Abs", a);
       case Kind::kSelect:
         if (!python()) return call("IfExpr", a);
-        return {at_least(kDisjunction, a[1]) + " if " + at_least(kDisjunction, a[0]) + " else " + at_least(kDisjunction, a[2]),
+        return {at_least(kDisjunction, a[1]) + " if " + at_least(kDisjunction, a[0]) + " else " +
+                    at_least(kDisjunction, a[2]),
                 kConditional};
       case Kind::kEqual:
       case Kind::kNotEqual:
@@ -234,24 +224,15 @@ class Printer {
         const PrintedComparison c = printed_comparison(e);
         return {at_least(kBitwiseOr, c.left) + " " + c.op + " " + at_least(kBitwiseOr, c.right), kComparison};
       }
-      case Kind::kAnd:
-        return joined(" and ", kConjunction, a);
-      case Kind::kOr:
-        return joined(" or ", kDisjunction, a);
-      case Kind::kNot:
-        return {"not " + at_least(kNegation, a[0]), kNegation};
-      case Kind::kBitAnd:
-        return python() ? joined(" & ", kBitwiseAnd, a) : nested("bitwise_and", a);
-      case Kind::kBitOr:
-        return python() ? joined(" | ", kBitwiseOr, a) : nested("bitwise_or", a);
-      case Kind::kBitXor:
-        return python() ? joined(" ^ ", kBitwiseXor, a) : nested("bitwise_xor", a);
-      case Kind::kBitNot:
-        return python() ? Text{"~" + at_least(kUnary, a[0]), kUnary} : call("bitwise_invert", a);
-      case Kind::kShiftLeft:
-        return python() ? binary(" << ", kShift, a[0], a[1]) : call("left_shift", a);
-      case Kind::kShiftRight:
-        return python() ? binary(" >> ", kShift, a[0], a[1]) : call("right_shift", a);
+      case Kind::kAnd: return joined(" and ", kConjunction, a);
+      case Kind::kOr: return joined(" or ", kDisjunction, a);
+      case Kind::kNot: return {"not " + at_least(kNegation, a[0]), kNegation};
+      case Kind::kBitAnd: return python() ? joined(" & ", kBitwiseAnd, a) : nested("bitwise_and", a);
+      case Kind::kBitOr: return python() ? joined(" | ", kBitwiseOr, a) : nested("bitwise_or", a);
+      case Kind::kBitXor: return python() ? joined(" ^ ", kBitwiseXor, a) : nested("bitwise_xor", a);
+      case Kind::kBitNot: return python() ? Text{"~" + at_least(kUnary, a[0]), kUnary} : call("bitwise_invert", a);
+      case Kind::kShiftLeft: return python() ? binary(" << ", kShift, a[0], a[1]) : call("left_shift", a);
+      case Kind::kShiftRight: return python() ? binary(" >> ", kShift, a[0], a[1]) : call("right_shift", a);
     }
     return {};
   }
@@ -284,6 +265,8 @@ std::string to_dace(const Expr& e, const std::function<std::string(const std::st
   return Printer(Syntax::kDaceTyped, attributes)(e);
 }
 
-std::string to_dace_plain(const Expr& e) { return Printer(Syntax::kDacePlain, {})(e); }
+std::string to_dace_plain(const Expr& e) {
+  return Printer(Syntax::kDacePlain, {})(e);
+}
 
 }  // namespace sdfg::symbolic

@@ -1,7 +1,6 @@
 // The printer of C++ expressions of 64-bit integers.
-#include <sdfg/error.hpp>
-
 #include <limits>
+#include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 #include "symbolic/print.hpp"
@@ -49,7 +48,8 @@ class Printer {
 
   static Text literal(std::int64_t value) {
     if (value == std::numeric_limits<std::int64_t>::min()) return {"(-9223372036854775807L - 1)", kAtom};
-    const bool fits = value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+    const bool fits =
+        value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
     return {std::to_string(value) + (fits ? "" : "L"), value < 0 ? kUnary : kAtom};
   }
 
@@ -85,7 +85,7 @@ class Printer {
     if (coefficient != 1) text = literal(coefficient).text;
     for (const Expr& factor : factors) {
       if (!text.empty()) text += " * ";
-      text += at_least(kUnary, factor);
+      text += at_least(factor.kind() == Kind::kPow ? kProduct : kUnary, factor);
     }
     return {text, kProduct};
   }
@@ -103,7 +103,8 @@ class Printer {
       }
       // A leading sign binds tighter than the division that may follow it: -(N / 2).
       const bool alone = text == "-" && term.factors.size() == 1 && term.coefficient == -1;
-      text += wrap(alone ? kUnary : kProduct, product_of(negative ? -term.coefficient : term.coefficient, term.factors));
+      text +=
+          wrap(alone ? kUnary : kProduct, product_of(negative ? -term.coefficient : term.coefficient, term.factors));
     }
     if (terms.size() != 1) return {text, kSum};
     return {text, terms[0].factors.empty() ? kUnary : kProduct};
@@ -137,12 +138,9 @@ class Printer {
   Text print(const Expr& e) const {
     const std::span<const Expr> a = e.args();
     switch (e.kind()) {
-      case Kind::kInteger:
-        return literal(e.value());
-      case Kind::kBoolean:
-        return {e.value() != 0 ? "true" : "false", kAtom};
-      case Kind::kSymbol:
-        return {spelling_.symbol ? spelling_.symbol(e.name()) : e.name(), kAtom};
+      case Kind::kInteger: return literal(e.value());
+      case Kind::kBoolean: return {e.value() != 0 ? "true" : "false", kAtom};
+      case Kind::kSymbol: return {spelling_.symbol ? spelling_.symbol(e.name()) : e.name(), kAtom};
       case Kind::kRead:
         if (!spelling_.read) {
           throw Error(ErrorClass::kUsage, "the C++ text of " + e.str() + " needs a spelling for reads of containers");
@@ -153,51 +151,34 @@ class Printer {
         for (std::size_t i = 0; i < a.size(); ++i) text += (i == 0 ? "" : ", ") + print(a[i]).text;
         return {text + ")", kAtom};
       }
-      case Kind::kAdd:
-        return sum_of(e);
+      case Kind::kAdd: return sum_of(e);
       case Kind::kMul:
         if (term_view(e).coefficient < 0) return sum_of(e);
         return product_of(term_view(e).coefficient, term_view(e).factors);
-      case Kind::kPow:
-        return power(e);
-      case Kind::kFloorDiv:
-        return quotient(" / ", "floor_div", e);
-      case Kind::kCeilDiv:
-        return helper("ceil_div", a);
-      case Kind::kMod:
-        return quotient(" % ", "mod", e);
-      case Kind::kMin:
-        return nested_helper("min", a);
-      case Kind::kMax:
-        return nested_helper("max", a);
-      case Kind::kAbs:
-        return helper("abs", a);
+      case Kind::kPow: return power(e);
+      case Kind::kFloorDiv: return quotient(" / ", "floor_div", e);
+      case Kind::kCeilDiv: return helper("ceil_div", a);
+      case Kind::kMod: return quotient(" % ", "mod", e);
+      case Kind::kMin: return nested_helper("min", a);
+      case Kind::kMax: return nested_helper("max", a);
+      case Kind::kAbs: return helper("abs", a);
       case Kind::kSelect:
-        return {at_least(kDisjunction, a[0]) + " ? " + at_least(kDisjunction, a[1]) + " : " + at_least(kDisjunction, a[2]),
-                kConditional};
+        return {
+            at_least(kDisjunction, a[0]) + " ? " + at_least(kDisjunction, a[1]) + " : " + at_least(kDisjunction, a[2]),
+            kConditional};
       case Kind::kEqual:
       case Kind::kNotEqual:
       case Kind::kLessEqual:
-      case Kind::kLess:
-        return comparison(e);
-      case Kind::kAnd:
-        return joined(" && ", kConjunction, kEquality, a);
-      case Kind::kOr:
-        return joined(" || ", kDisjunction, kEquality, a);
-      case Kind::kNot:
-        return {"!" + at_least(kUnary, a[0]), kUnary};
-      case Kind::kBitAnd:
-        return joined(" & ", kBitwiseAnd, kUnary, a);
-      case Kind::kBitOr:
-        return joined(" | ", kBitwiseOr, kUnary, a);
-      case Kind::kBitXor:
-        return joined(" ^ ", kBitwiseXor, kUnary, a);
-      case Kind::kBitNot:
-        return {"~" + at_least(kUnary, a[0]), kUnary};
-      case Kind::kShiftLeft:
-        return joined(" << ", kShift, kUnary, a);
-      case Kind::kShiftRight:
-        return joined(" >> ", kShift, kUnary, a);
+      case Kind::kLess: return comparison(e);
+      case Kind::kAnd: return joined(" && ", kConjunction, kEquality, a);
+      case Kind::kOr: return joined(" || ", kDisjunction, kEquality, a);
+      case Kind::kNot: return {"!" + at_least(kUnary, a[0]), kUnary};
+      case Kind::kBitAnd: return joined(" & ", kBitwiseAnd, kUnary, a);
+      case Kind::kBitOr: return joined(" | ", kBitwiseOr, kUnary, a);
+      case Kind::kBitXor: return joined(" ^ ", kBitwiseXor, kUnary, a);
+      case Kind::kBitNot: return {"~" + at_least(kUnary, a[0]), kUnary};
+      case Kind::kShiftLeft: return joined(" << ", kShift, kUnary, a);
+      case Kind::kShiftRight: return joined(" >> ", kShift, kUnary, a);
     }
     return {};
   }
@@ -208,6 +189,8 @@ class Printer {
 
 }  // namespace
 
-std::string to_cpp(const Expr& e, const CppPrinter& printer, const Facts& facts) { return Printer(printer, facts)(e); }
+std::string to_cpp(const Expr& e, const CppPrinter& printer, const Facts& facts) {
+  return Printer(printer, facts)(e);
+}
 
 }  // namespace sdfg::symbolic

@@ -20,17 +20,12 @@ Rational Rational::make(const Expr& numerator, const Expr& denominator) {
     result.denominator = denominator.value() / g;
     return result;
   }
-  // An exact division leaves no floor; otherwise common factors cancel inside it.
+  // An exact division leaves no remainder; otherwise a symbolic division has had its common factors cancelled.
   const Expr quotient = floor_div(numerator, denominator);
   if (mod(numerator, denominator).is_zero()) return quotient;
-  if (quotient.kind() == Kind::kFloorDiv) return [&] {
-    Rational reduced;
-    reduced.numerator = quotient.args()[0];
-    reduced.denominator = quotient.args()[1];
-    return reduced;
-  }();
-  result.numerator = numerator;
-  result.denominator = denominator;
+  const bool cancelled = quotient.kind() == Kind::kFloorDiv && !quotient.args()[1].is_integer();
+  result.numerator = cancelled ? quotient.args()[0] : numerator;
+  result.denominator = cancelled ? quotient.args()[1] : denominator;
   return result;
 }
 
@@ -58,7 +53,8 @@ Expr Rational::common_denominator(const Rational& other) const {
 Rational operator+(const Rational& a, const Rational& b) {
   if (a.denominator == b.denominator) return Rational::make(a.numerator + b.numerator, a.denominator);
   const Expr common = a.common_denominator(b);
-  return Rational::make(a.numerator * floor_div(common, a.denominator) + b.numerator * floor_div(common, b.denominator), common);
+  return Rational::make(a.numerator * floor_div(common, a.denominator) + b.numerator * floor_div(common, b.denominator),
+                        common);
 }
 
 Rational operator*(const Rational& a, const Rational& b) {

@@ -8,7 +8,8 @@
 
 namespace sdfg::symbolic {
 
-// numerator / denominator in lowest terms as far as constants and common factors tell; a constant denominator is positive.
+// numerator / denominator in lowest terms as far as constants and common factors tell; a constant denominator is
+// positive.
 struct Rational {
   Expr numerator;
   Expr denominator = 1;
@@ -16,7 +17,7 @@ struct Rational {
   Rational() = default;
   Rational(Expr value) : numerator(std::move(value)) {}  // NOLINT(google-explicit-constructor)
 
-  std::optional<Expr> integer() const;                    // the value when the denominator has cancelled
+  std::optional<Expr> integer() const;  // the value when the denominator has cancelled
   Rational negated() const { return make(-numerator, denominator); }
   // Towards zero, as a cast to an integer type does.
   Rational truncated() const;

@@ -15,7 +15,9 @@ Expr Range::nominal_count() const {
   return floor_div(end - begin, step) + 1;
 }
 
-Expr Range::size() const { return count() * tile; }
+Expr Range::size() const {
+  return count() * tile;
+}
 
 Subset Subset::index(std::span<const Expr> indices) {
   std::vector<Range> ranges;
@@ -24,7 +26,9 @@ Subset Subset::index(std::span<const Expr> indices) {
   return ranges;
 }
 
-Subset Subset::index(std::initializer_list<Expr> indices) { return index(std::span(indices.begin(), indices.size())); }
+Subset Subset::index(std::initializer_list<Expr> indices) {
+  return index(std::span(indices.begin(), indices.size()));
+}
 
 Subset Subset::full(std::span<const Expr> shape) {
   std::vector<Range> ranges;
@@ -62,7 +66,8 @@ std::vector<Expr> Subset::sizes() const {
 SymbolSet Subset::free_symbols() const {
   SymbolSet names;
   for (const Range& range : ranges_) {
-    for (const Expr* part : {&range.begin, &range.end, &range.step, &range.tile}) names.merge(symbolic::free_symbols(*part));
+    for (const Expr* part : {&range.begin, &range.end, &range.step, &range.tile})
+      names.merge(symbolic::free_symbols(*part));
   }
   return names;
 }
@@ -90,7 +95,8 @@ Subset substitute(const Subset& s, const Substitution& by) {
   ranges.reserve(s.rank());
   for (const Range& r : s.ranges()) {
     const Expr begin = substitute(r.begin, by);
-    ranges.push_back({begin, r.begin == r.end ? begin : substitute(r.end, by), substitute(r.step, by), substitute(r.tile, by)});
+    ranges.push_back(
+        {begin, r.begin == r.end ? begin : substitute(r.end, by), substitute(r.step, by), substitute(r.tile, by)});
   }
   return ranges;
 }
@@ -107,8 +113,8 @@ Subset rename_reads(const Subset& s, const std::map<std::string, std::string, st
 
 Subset offset(const Subset& s, std::span<const Expr> by) {
   if (by.size() != s.rank()) {
-    throw Error(ErrorClass::kUsage, "an offset of rank " + std::to_string(by.size()) + " can't move the subset [" + s.str() +
-                                        "] of rank " + std::to_string(s.rank()));
+    throw Error(ErrorClass::kUsage, "an offset of rank " + std::to_string(by.size()) + " can't move the subset [" +
+                                        s.str() + "] of rank " + std::to_string(s.rank()));
   }
   std::vector<Range> ranges;
   ranges.reserve(s.rank());

@@ -1,6 +1,5 @@
 // Rebuilding, queries and substitution over expressions.
 #include <sdfg/error.hpp>
-
 #include <unordered_map>
 
 #include "symbolic/node.hpp"
@@ -19,8 +18,8 @@ Expr fold(std::vector<Expr> args, Expr (*combine)(const Expr&, const Expr&), con
 // Trees share subtrees; below this depth repeating the work is cheaper than remembering it.
 constexpr int kMemoDepth = 6;
 
-// Rewrites bottom-up. `leaf` is asked for symbols, `node` for every rebuilt compound; both may decline. Subtrees that `skip` accepts
-// stay as they are.
+// Rewrites bottom-up. `leaf` is asked for symbols, `node` for every rebuilt compound; both may decline. Subtrees that
+// `skip` accepts stay as they are.
 class Rewriter {
  public:
   std::function<bool(const Expr&)> skip;
@@ -67,58 +66,32 @@ Expr rebuild(const Expr& like, std::vector<Expr> args) {
   switch (like.kind()) {
     case Kind::kInteger:
     case Kind::kBoolean:
-    case Kind::kSymbol:
-      return like;
-    case Kind::kRead:
-      return Expr::read(like.name(), std::move(args));
-    case Kind::kCall:
-      return Expr::call(like.name(), std::move(args));
-    case Kind::kAdd:
-      return sum(args);
-    case Kind::kMul:
-      return product(args);
-    case Kind::kPow:
-      return pow(args.at(0), args.at(1));
-    case Kind::kFloorDiv:
-      return floor_div(args.at(0), args.at(1));
-    case Kind::kCeilDiv:
-      return ceil_div(args.at(0), args.at(1));
-    case Kind::kMod:
-      return mod(args.at(0), args.at(1));
-    case Kind::kMin:
-      return fold(std::move(args), min, 0);
-    case Kind::kMax:
-      return fold(std::move(args), max, 0);
-    case Kind::kAbs:
-      return abs(args.at(0));
-    case Kind::kSelect:
-      return select(args.at(0), args.at(1), args.at(2));
-    case Kind::kEqual:
-      return eq(args.at(0), args.at(1));
-    case Kind::kNotEqual:
-      return ne(args.at(0), args.at(1));
-    case Kind::kLessEqual:
-      return le(args.at(0), args.at(1));
-    case Kind::kLess:
-      return lt(args.at(0), args.at(1));
-    case Kind::kAnd:
-      return fold(std::move(args), logical_and, Expr::boolean(true));
-    case Kind::kOr:
-      return fold(std::move(args), logical_or, Expr::boolean(false));
-    case Kind::kNot:
-      return logical_not(args.at(0));
-    case Kind::kBitAnd:
-      return fold(std::move(args), bit_and, -1);
-    case Kind::kBitOr:
-      return fold(std::move(args), bit_or, 0);
-    case Kind::kBitXor:
-      return fold(std::move(args), bit_xor, 0);
-    case Kind::kBitNot:
-      return bit_not(args.at(0));
-    case Kind::kShiftLeft:
-      return shift_left(args.at(0), args.at(1));
-    case Kind::kShiftRight:
-      return shift_right(args.at(0), args.at(1));
+    case Kind::kSymbol: return like;
+    case Kind::kRead: return Expr::read(like.name(), std::move(args));
+    case Kind::kCall: return Expr::call(like.name(), std::move(args));
+    case Kind::kAdd: return sum(args);
+    case Kind::kMul: return product(args);
+    case Kind::kPow: return pow(args.at(0), args.at(1));
+    case Kind::kFloorDiv: return floor_div(args.at(0), args.at(1));
+    case Kind::kCeilDiv: return ceil_div(args.at(0), args.at(1));
+    case Kind::kMod: return mod(args.at(0), args.at(1));
+    case Kind::kMin: return fold(std::move(args), min, 0);
+    case Kind::kMax: return fold(std::move(args), max, 0);
+    case Kind::kAbs: return abs(args.at(0));
+    case Kind::kSelect: return select(args.at(0), args.at(1), args.at(2));
+    case Kind::kEqual: return eq(args.at(0), args.at(1));
+    case Kind::kNotEqual: return ne(args.at(0), args.at(1));
+    case Kind::kLessEqual: return le(args.at(0), args.at(1));
+    case Kind::kLess: return lt(args.at(0), args.at(1));
+    case Kind::kAnd: return fold(std::move(args), logical_and, Expr::boolean(true));
+    case Kind::kOr: return fold(std::move(args), logical_or, Expr::boolean(false));
+    case Kind::kNot: return logical_not(args.at(0));
+    case Kind::kBitAnd: return fold(std::move(args), bit_and, -1);
+    case Kind::kBitOr: return fold(std::move(args), bit_or, 0);
+    case Kind::kBitXor: return fold(std::move(args), bit_xor, 0);
+    case Kind::kBitNot: return bit_not(args.at(0));
+    case Kind::kShiftLeft: return shift_left(args.at(0), args.at(1));
+    case Kind::kShiftRight: return shift_right(args.at(0), args.at(1));
   }
   return like;
 }
@@ -152,9 +125,13 @@ bool depends_on(const Expr& e, std::string_view symbol) {
   return found;
 }
 
-bool has_reads(const Expr& e) { return ExprAccess::node(e).reads; }
+bool has_reads(const Expr& e) {
+  return ExprAccess::node(e).reads;
+}
 
-bool has_calls(const Expr& e) { return ExprAccess::node(e).calls; }
+bool has_calls(const Expr& e) {
+  return ExprAccess::node(e).calls;
+}
 
 Expr substitute(const Expr& e, const Substitution& by) {
   if (by.empty()) return e;
@@ -168,7 +145,8 @@ Expr substitute(const Expr& e, const Substitution& by) {
     if (at == by.end()) return std::nullopt;
     return at->second;
   };
-  // The rule must not see symbols of the replacements again: it is asked for leaves only, before their parents are rebuilt.
+  // The rule must not see symbols of the replacements again: it is asked for leaves only, before their parents are
+  // rebuilt.
   return rewriter(e);
 }
 
