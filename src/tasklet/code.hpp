@@ -87,7 +87,11 @@ class Expr {
   const ExprNode& node() const noexcept;
   const Type& type() const noexcept;           // void before inference
   std::span<const Expr> children() const noexcept;
+  std::uint32_t column() const noexcept;       // in the source text, from 1; 0 when unknown
+  std::uint32_t depth() const noexcept;        // of the tree, from 1; parsers refuse more than kMaxDepth
   Expr with_children(std::vector<Expr> children) const;   // same node and type, other operands
+  Expr with_type(Type type) const;                        // same node and operands
+  Expr with_column(std::uint32_t column) const;
   friend bool operator==(const Expr& a, const Expr& b);   // structure and types
 
  private:
@@ -143,7 +147,19 @@ struct TypeEnvironment {
 // Reads the Python subset of dace-ir.md 1.13. Throws Error(kGraph) with the text, line and column.
 Body parse_body(std::string_view text);
 Expr parse_expression(std::string_view text);
+// `(lambda x, y: (x + y))`: the text form of a write-conflict resolution.
+struct Lambda { std::vector<std::string> parameters; Expr value; };
+Lambda parse_lambda(std::string_view text);
+inline constexpr std::uint32_t kMaxDepth = 1000;   // nesting of expressions and statements that the parser accepts
 
+// Parsing folds signs and casts of literals (`-1`, `dace.float32(0.2)`), nests n-ary min/max, turns chained comparisons into
+// conjunctions and `for v in range(...)` into a while loop over hidden locals `__range<k>`, `__stop<k>`, `__step<k>`.
+//
+// Inference resolves powers, so that interpreter and generated code agree: an exponent literal that is a whole number with magnitude
+// up to 64 becomes a weak integer (the base is cast to the promoted type), 0.5 becomes sqrt, -0.5 rsqrt, and an integer base with a
+// negative literal exponent is cast to float64. It also resolves `x.real`, `x.imag`, members of structures, and the constants pi, E, I
+// and oo where the environment does not know these names.
+//
 // Typed copies. Unknown names are errors of class graph naming them. `locals` receives the types of new local variables in order of
 // their first assignment (the promoted type of all their assignments).
 Expr infer_types(const Expr& e, const TypeEnvironment& env);
