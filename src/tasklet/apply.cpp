@@ -17,18 +17,26 @@ namespace ar = arithmetic;
 // The value as a T of the type it was promoted to.
 template <typename T>
 T as(const Value& v) {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(v.as_int());
-  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(v.as_double());
-  else return T(static_cast<typename T::value_type>(v.as_complex().real()), static_cast<typename T::value_type>(v.as_complex().imag()));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(v.as_int());
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(v.as_double());
+  else
+    return T(static_cast<typename T::value_type>(v.as_complex().real()),
+             static_cast<typename T::value_type>(v.as_complex().imag()));
 }
 
 // The result in `type`, rounding float16 and bfloat16 once.
 template <typename T>
 Value value_in(T v, ScalarType type) {
-  if constexpr (std::is_same_v<T, bool>) return Value::boolean(v).cast(type);
-  else if constexpr (std::is_integral_v<T>) return Value::integer(static_cast<std::int64_t>(v), type);
-  else if constexpr (std::is_floating_point_v<T>) return Value::floating(static_cast<double>(v), type);
-  else return Value::complex(std::complex<double>(v), type);
+  if constexpr (std::is_same_v<T, bool>)
+    return Value::boolean(v).cast(type);
+  else if constexpr (std::is_integral_v<T>)
+    return Value::integer(static_cast<std::int64_t>(v), type);
+  else if constexpr (std::is_floating_point_v<T>)
+    return Value::floating(static_cast<double>(v), type);
+  else
+    return Value::complex(std::complex<double>(v), type);
 }
 
 // Calls `f` with a zero of the machine type that computes `type`: float for the 16-bit types.
@@ -74,13 +82,16 @@ Value power(const Value& a, const Value& b, ScalarType type) {
   const bool whole_exponent = is_integer(b.type()) || b.type() == ScalarType::kBool;
   if constexpr (std::is_integral_v<T>) {
     // An unsigned exponent beyond int64 is still not negative.
-    if (b.type() == ScalarType::kUInt64) return value_in(ar::power(as<T>(a), static_cast<std::uint64_t>(b.as_int())), type);
+    if (b.type() == ScalarType::kUInt64)
+      return value_in(ar::power(as<T>(a), static_cast<std::uint64_t>(b.as_int())), type);
     return value_in(ar::ipow(as<T>(a), b.as_int()), type);
   } else {
     if (whole_exponent && b.as_int() >= -64 && b.as_int() <= 64) return value_in(ar::ipow(as<T>(a), b.as_int()), type);
     const T exponent = as<T>(b.cast(type));
-    if constexpr (kIsComplex<T>) return value_in(ar::pow(as<T>(a), exponent), type);
-    else return value_in(std::pow(as<T>(a), exponent), type);
+    if constexpr (kIsComplex<T>)
+      return value_in(ar::pow(as<T>(a), exponent), type);
+    else
+      return value_in(std::pow(as<T>(a), exponent), type);
   }
 }
 
@@ -124,14 +135,17 @@ Value compute(BinaryOp op, T a, T b, ScalarType type) {
     case BinaryOp::kAnd:
     case BinaryOp::kOr: break;
   }
-  throw Error(ErrorClass::kInternal, "The operator '" + std::string(to_string(op)) + "' has no definition for " + std::string(to_string(type)) + ".");
+  throw Error(ErrorClass::kInternal, "The operator '" + std::string(to_string(op)) + "' has no definition for " +
+                                         std::string(to_string(type)) + ".");
 }
 
 template <typename T>
 T lgamma_of(T x) {
   int sign = 0;  // lgamma itself writes a global variable
-  if constexpr (std::is_same_v<T, float>) return lgammaf_r(x, &sign);
-  else return lgamma_r(x, &sign);
+  if constexpr (std::is_same_v<T, float>)
+    return lgammaf_r(x, &sign);
+  else
+    return lgamma_r(x, &sign);
 }
 
 // Functions of real and integer operands whose result has the operands' type.
@@ -143,33 +157,51 @@ Value real_function(Function f, std::span<const Value> args, ScalarType type) {
   const auto give = [&](T v) { return value_in(v, type); };
   switch (f) {
     case Function::kMin:
-      if constexpr (floating) return give(std::fmin(x, y));
-      else return give(y < x ? y : x);
+      if constexpr (floating)
+        return give(std::fmin(x, y));
+      else
+        return give(y < x ? y : x);
     case Function::kMax:
-      if constexpr (floating) return give(std::fmax(x, y));
-      else return give(x < y ? y : x);
+      if constexpr (floating)
+        return give(std::fmax(x, y));
+      else
+        return give(x < y ? y : x);
     case Function::kAbs:
-      if constexpr (floating) return give(std::fabs(x));
-      else return give(ar::absolute(x));
+      if constexpr (floating)
+        return give(std::fabs(x));
+      else
+        return give(ar::absolute(x));
     case Function::kSign:
-      if constexpr (floating) return give(std::isnan(x) ? x : static_cast<T>((x > 0) - (x < 0)));
-      else return give(static_cast<T>((x > 0) - (x < 0)));
+      if constexpr (floating)
+        return give(std::isnan(x) ? x : static_cast<T>((x > 0) - (x < 0)));
+      else
+        return give(static_cast<T>((x > 0) - (x < 0)));
     case Function::kRound:
-      if constexpr (floating) return give(std::nearbyint(x));
-      else return give(x);
+      if constexpr (floating)
+        return give(std::nearbyint(x));
+      else
+        return give(x);
     case Function::kCeil:
-      if constexpr (floating) return give(std::ceil(x));
-      else return give(x);
+      if constexpr (floating)
+        return give(std::ceil(x));
+      else
+        return give(x);
     case Function::kFloor:
-      if constexpr (floating) return give(std::floor(x));
-      else return give(x);
+      if constexpr (floating)
+        return give(std::floor(x));
+      else
+        return give(x);
     case Function::kTrunc:
-      if constexpr (floating) return give(std::trunc(x));
-      else return give(x);
+      if constexpr (floating)
+        return give(std::trunc(x));
+      else
+        return give(x);
     case Function::kFma: {
       const T z = as<T>(args[2]);
-      if constexpr (floating) return give(std::fma(x, y, z));
-      else return give(ar::add(ar::mul(x, y), z));
+      if constexpr (floating)
+        return give(std::fma(x, y, z));
+      else
+        return give(ar::add(ar::mul(x, y), z));
     }
     case Function::kIntFloor: return give(ar::floor_div(x, y));
     case Function::kIntCeil: return give(ar::ceil_div(x, y));
@@ -225,7 +257,8 @@ Value real_function(Function f, std::span<const Value> args, ScalarType type) {
       default: break;
     }
   }
-  throw Error(ErrorClass::kInternal, "The function '" + std::string(to_string(f)) + "' has no definition for " + std::string(to_string(type)) + ".");
+  throw Error(ErrorClass::kInternal, "The function '" + std::string(to_string(f)) + "' has no definition for " +
+                                         std::string(to_string(type)) + ".");
 }
 
 template <typename T>
@@ -252,7 +285,8 @@ Value complex_function(Function f, std::span<const Value> args, ScalarType type)
     case Function::kImag: return value_in(x.imag(), component_of(type));
     default: break;
   }
-  throw Error(ErrorClass::kInternal, "The function '" + std::string(to_string(f)) + "' has no definition for " + std::string(to_string(type)) + ".");
+  throw Error(ErrorClass::kInternal, "The function '" + std::string(to_string(f)) + "' has no definition for " +
+                                         std::string(to_string(type)) + ".");
 }
 
 Value predicate(Function f, const Value& v) {
@@ -285,12 +319,15 @@ Value apply(BinaryOp op, const Value& a, const Value& b) {
 Value apply(UnaryOp op, const Value& a) {
   if (op == UnaryOp::kNot) return Value::boolean(!a.as_bool());
   const ScalarType type = result_type(op, a.type()).scalar();
-  if (op == UnaryOp::kBitNot) return type == ScalarType::kBool ? Value::boolean(!a.as_bool()) : Value::integer(~a.as_int(), type);
+  if (op == UnaryOp::kBitNot)
+    return type == ScalarType::kBool ? Value::boolean(!a.as_bool()) : Value::integer(~a.as_int(), type);
   const Value x = a.cast(type);
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>) return value_in(ar::sub(T{0}, as<T>(x)), type);
-    else return value_in(-as<T>(x), type);
+    if constexpr (std::is_integral_v<T>)
+      return value_in(ar::sub(T{0}, as<T>(x)), type);
+    else
+      return value_in(-as<T>(x), type);
   });
 }
 
@@ -307,7 +344,8 @@ Value apply(Function f, std::span<const Value> args) {
     const Value base = args[0].cast(result);
     return with_type(result, [&](auto zero) {
       using T = decltype(zero);
-      if (args[1].type() == ScalarType::kUInt64) return value_in(ar::power(as<T>(base), static_cast<std::uint64_t>(args[1].as_int())), result);
+      if (args[1].type() == ScalarType::kUInt64)
+        return value_in(ar::power(as<T>(base), static_cast<std::uint64_t>(args[1].as_int())), result);
       return value_in(ar::ipow(as<T>(base), args[1].as_int()), result);
     });
   }
@@ -321,8 +359,10 @@ Value apply(Function f, std::span<const Value> args) {
   if (f == Function::kImag && !is_complex(operands)) return Value::integer(0).cast(operands);
   return with_type(operands, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (kIsComplex<T>) return complex_function<typename T::value_type>(f, promoted, operands);
-    else return real_function<T>(f, promoted, operands);
+    if constexpr (kIsComplex<T>)
+      return complex_function<typename T::value_type>(f, promoted, operands);
+    else
+      return real_function<T>(f, promoted, operands);
   });
 }
 

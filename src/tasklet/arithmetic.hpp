@@ -1,7 +1,9 @@
-// The arithmetic of scalar code as templates over machine types: the definition that value.cpp and generated helpers share.
+// The arithmetic of scalar code as templates over machine types: the definition that value.cpp and generated helpers
+// share.
 //
-// Integers wrap. Division and remainder by zero give 0, the smallest integer divided by -1 wraps to itself: generated code never
-// traps. A shift by a negative count or by the width or more gives 0 (left, and right of unsigned) or the sign (right of signed).
+// Integers wrap. Division and remainder by zero give 0, the smallest integer divided by -1 wraps to itself: generated
+// code never traps. A shift by a negative count or by the width or more gives 0 (left, and right of unsigned) or the
+// sign (right of signed).
 #pragma once
 
 #include <cmath>
@@ -19,24 +21,42 @@ using Bits = std::make_unsigned_t<T>;
 
 // Arithmetic of narrow types happens in 64 bits and is cut to the type, so that no intermediate overflows.
 template <std::integral T>
-T add(T a, T b) { return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)); }
+T add(T a, T b) {
+  return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
 template <std::integral T>
-T sub(T a, T b) { return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)); }
+T sub(T a, T b) {
+  return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
 template <std::integral T>
-T mul(T a, T b) { return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)); }
+T mul(T a, T b) {
+  return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
 template <std::floating_point T>
-T add(T a, T b) { return a + b; }
+T add(T a, T b) {
+  return a + b;
+}
 template <std::floating_point T>
-T sub(T a, T b) { return a - b; }
+T sub(T a, T b) {
+  return a - b;
+}
 template <std::floating_point T>
-T mul(T a, T b) { return a * b; }
+T mul(T a, T b) {
+  return a * b;
+}
 template <std::floating_point T>
-T div(T a, T b) { return a / b; }
+T div(T a, T b) {
+  return a / b;
+}
 
 template <typename T>
-std::complex<T> add(std::complex<T> a, std::complex<T> b) { return {a.real() + b.real(), a.imag() + b.imag()}; }
+std::complex<T> add(std::complex<T> a, std::complex<T> b) {
+  return {a.real() + b.real(), a.imag() + b.imag()};
+}
 template <typename T>
-std::complex<T> sub(std::complex<T> a, std::complex<T> b) { return {a.real() - b.real(), a.imag() - b.imag()}; }
+std::complex<T> sub(std::complex<T> a, std::complex<T> b) {
+  return {a.real() - b.real(), a.imag() - b.imag()};
+}
 // The plain formula: no recovery of infinities, which would cost branches in every product.
 template <typename T>
 std::complex<T> mul(std::complex<T> a, std::complex<T> b) {
@@ -73,7 +93,9 @@ T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 template <std::floating_point T>
-T remainder(T a, T b) { return std::fmod(a, b); }
+T remainder(T a, T b) {
+  return std::fmod(a, b);
+}
 
 template <std::integral T>
 T floor_div(T a, T b) {
@@ -110,7 +132,9 @@ T mod(T a, T b) {
   return (b < 0) != (r < 0) ? r + b : r;
 }
 template <std::floating_point T>
-T ceil_div(T a, T b) { return std::ceil(a / b); }
+T ceil_div(T a, T b) {
+  return std::ceil(a / b);
+}
 
 template <std::integral T>
 T shift_left(T a, T count) {
@@ -124,7 +148,9 @@ T shift_right(T a, T count) {
 }
 
 template <typename T>
-T one() { return T{1}; }
+T one() {
+  return T{1};
+}
 // Squares and multiplies from the lowest bit of the exponent.
 template <typename T>
 T power(T base, std::uint64_t n) {
@@ -152,7 +178,9 @@ T ipow(T base, std::int64_t n) {
 }
 
 template <std::integral T>
-T absolute(T a) { return a < 0 ? sub(T{0}, a) : a; }
+T absolute(T a) {
+  return a < 0 ? sub(T{0}, a) : a;
+}
 template <std::integral T>
 T gcd(T a, T b) {
   auto x = static_cast<Bits<T>>(absolute(a));
@@ -180,7 +208,9 @@ std::complex<T> exp(std::complex<T> z) {
   return z.imag() == 0 ? std::complex<T>(e, z.imag()) : std::complex<T>(e * std::cos(z.imag()), e * std::sin(z.imag()));
 }
 template <typename T>
-std::complex<T> log(std::complex<T> z) { return {std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real())}; }
+std::complex<T> log(std::complex<T> z) {
+  return {std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real())};
+}
 template <typename T>
 std::complex<T> sqrt(std::complex<T> z) {
   if (z.real() == 0 && z.imag() == 0) return {T{0}, z.imag()};
@@ -215,14 +245,14 @@ std::complex<T> tanh(std::complex<T> z) {
 }
 template <typename T>
 std::complex<T> tan(std::complex<T> z) {
-  const std::complex<T> t = tanh(std::complex<T>(-z.imag(), z.real()));
+  const std::complex<T> t = arithmetic::tanh(std::complex<T>(-z.imag(), z.real()));
   return {t.imag(), -t.real()};
 }
 template <typename T>
 std::complex<T> pow(std::complex<T> a, std::complex<T> b) {
   if (b.real() == 0 && b.imag() == 0) return {T{1}, T{0}};
   if (a.real() == 0 && a.imag() == 0) return {T{0}, T{0}};
-  return exp(mul(b, log(a)));
+  return arithmetic::exp(mul(b, arithmetic::log(a)));
 }
 
 }  // namespace sdfg::tasklet::arithmetic

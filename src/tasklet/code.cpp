@@ -31,7 +31,9 @@ std::vector<Expr>* operands_of(ExprNode& node) {
                     node);
 }
 
-bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 // Bitwise for floating values: a NaN equals itself, and 0.0 differs from -0.0.
 bool same_literal(const Literal& a, const Literal& b) {
@@ -73,7 +75,9 @@ Expr::Expr(ExprNode node, Type type, std::uint32_t column) {
   impl_ = std::move(impl);
 }
 
-Expr Expr::literal(bool value) { return Expr(Literal{value}, ScalarType::kBool); }
+Expr Expr::literal(bool value) {
+  return Expr(Literal{value}, ScalarType::kBool);
+}
 
 Expr Expr::literal(std::int64_t value, ScalarType type) {
   if (type == ScalarType::kBool) return literal(value != 0);
@@ -98,23 +102,43 @@ Expr Expr::literal(std::complex<double> value, ScalarType type) {
   return Expr(Literal{value}, type);
 }
 
-Expr Expr::weak(std::int64_t value) { return Expr(Literal{value, true}); }
-Expr Expr::name(std::string name, Type type) { return Expr(Name{std::move(name)}, std::move(type)); }
+Expr Expr::weak(std::int64_t value) {
+  return Expr(Literal{value, true});
+}
+Expr Expr::name(std::string name, Type type) {
+  return Expr(Name{std::move(name)}, std::move(type));
+}
 Expr Expr::subscript(std::string base, std::vector<Expr> indices, Type type) {
   return Expr(Subscript{std::move(base), std::move(indices)}, std::move(type));
 }
-Expr Expr::unary(UnaryOp op, Expr operand) { return Expr(Unary{op, {std::move(operand)}}); }
-Expr Expr::binary(BinaryOp op, Expr left, Expr right) { return Expr(Binary{op, {std::move(left), std::move(right)}}); }
+Expr Expr::unary(UnaryOp op, Expr operand) {
+  return Expr(Unary{op, {std::move(operand)}});
+}
+Expr Expr::binary(BinaryOp op, Expr left, Expr right) {
+  return Expr(Binary{op, {std::move(left), std::move(right)}});
+}
 Expr Expr::select(Expr condition, Expr then_value, Expr else_value) {
   return Expr(Select{{std::move(condition), std::move(then_value), std::move(else_value)}});
 }
-Expr Expr::call(Function function, std::vector<Expr> args) { return Expr(Call{function, std::move(args)}); }
-Expr Expr::cast(Type to, Expr operand) { return Expr(Cast{to, {std::move(operand)}}, to); }
+Expr Expr::call(Function function, std::vector<Expr> args) {
+  return Expr(Call{function, std::move(args)});
+}
+Expr Expr::cast(Type to, Expr operand) {
+  return Expr(Cast{to, {std::move(operand)}}, to);
+}
 
-const ExprNode& Expr::node() const noexcept { return impl_->node; }
-const Type& Expr::type() const noexcept { return impl_->type; }
-std::uint32_t Expr::column() const noexcept { return impl_->column; }
-std::uint32_t Expr::depth() const noexcept { return impl_->depth; }
+const ExprNode& Expr::node() const noexcept {
+  return impl_->node;
+}
+const Type& Expr::type() const noexcept {
+  return impl_->type;
+}
+std::uint32_t Expr::column() const noexcept {
+  return impl_->column;
+}
+std::uint32_t Expr::depth() const noexcept {
+  return impl_->depth;
+}
 
 std::span<const Expr> Expr::children() const noexcept {
   const std::vector<Expr>* operands = operands_of(const_cast<ExprNode&>(impl_->node));
@@ -129,8 +153,12 @@ Expr Expr::with_children(std::vector<Expr> children) const {
   return Expr(std::move(copy), impl_->type, impl_->column);
 }
 
-Expr Expr::with_type(Type type) const { return Expr(impl_->node, std::move(type), impl_->column); }
-Expr Expr::with_column(std::uint32_t column) const { return Expr(impl_->node, impl_->type, column); }
+Expr Expr::with_type(Type type) const {
+  return Expr(impl_->node, std::move(type), impl_->column);
+}
+Expr Expr::with_column(std::uint32_t column) const {
+  return Expr(impl_->node, impl_->type, column);
+}
 
 bool operator==(const Expr& a, const Expr& b) {
   if (a.impl_ == b.impl_) return true;
@@ -144,29 +172,28 @@ namespace {
 
 bool equal_statements(const Statement& a, const Statement& b) {
   if (a.node.index() != b.node.index()) return false;
-  return std::visit(
-      Overloaded{[&](const Assign& s) {
-                   const auto& t = std::get<Assign>(b.node);
-                   return s.target == t.target && s.value == t.value;
-                 },
-                 [&](const Update& s) {
-                   const auto& t = std::get<Update>(b.node);
-                   return s.op == t.op && s.target == t.target && s.value == t.value;
-                 },
-                 [&](const If& s) {
-                   const auto& t = std::get<If>(b.node);
-                   return std::equal(s.branches.begin(), s.branches.end(), t.branches.begin(), t.branches.end(),
-                                     [](const IfBranch& x, const IfBranch& y) {
-                                       return x.condition == y.condition && equal(x.body, y.body);
-                                     });
-                 },
-                 [&](const While& s) {
-                   const auto& t = std::get<While>(b.node);
-                   return s.condition == t.condition && equal(s.body, t.body);
-                 },
-                 [](const Break&) { return true; }, [](const Continue&) { return true; },
-                 [&](const Evaluate& s) { return s.value == std::get<Evaluate>(b.node).value; }},
-      a.node);
+  return std::visit(Overloaded{[&](const Assign& s) {
+                                 const auto& t = std::get<Assign>(b.node);
+                                 return s.target == t.target && s.value == t.value;
+                               },
+                               [&](const Update& s) {
+                                 const auto& t = std::get<Update>(b.node);
+                                 return s.op == t.op && s.target == t.target && s.value == t.value;
+                               },
+                               [&](const If& s) {
+                                 const auto& t = std::get<If>(b.node);
+                                 return std::equal(s.branches.begin(), s.branches.end(), t.branches.begin(),
+                                                   t.branches.end(), [](const IfBranch& x, const IfBranch& y) {
+                                                     return x.condition == y.condition && equal(x.body, y.body);
+                                                   });
+                               },
+                               [&](const While& s) {
+                                 const auto& t = std::get<While>(b.node);
+                                 return s.condition == t.condition && equal(s.body, t.body);
+                               },
+                               [](const Break&) { return true; }, [](const Continue&) { return true; },
+                               [&](const Evaluate& s) { return s.value == std::get<Evaluate>(b.node).value; }},
+                    a.node);
 }
 
 }  // namespace

@@ -10,11 +10,14 @@ namespace {
 
 using Locals = std::map<std::string, std::optional<Value>, std::less<>>;
 
-[[noreturn]] void throw_usage(std::string message) { throw Error(ErrorClass::kUsage, std::move(message)); }
+[[noreturn]] void throw_usage(std::string message) {
+  throw Error(ErrorClass::kUsage, std::move(message));
+}
 
 ScalarType scalar_of(const Expr& e) {
   if (e.type().is_scalar()) return e.type().scalar();
-  throw_usage("The expression '" + to_python(e) + "' has the type " + (e.type().is_void() ? "void" : e.type().str()) + "; only basic types can be evaluated.");
+  throw_usage("The expression '" + to_python(e) + "' has the type " + (e.type().is_void() ? "void" : e.type().str()) +
+              "; only basic types can be evaluated.");
 }
 
 class Evaluator {
@@ -22,25 +25,27 @@ class Evaluator {
   Evaluator(const Machine& machine, const Locals* locals) : machine_(machine), locals_(locals) {}
 
   Value evaluate(const Expr& e) const {
-    return std::visit(Overloaded{[&](const Literal& n) { return literal(n, e); }, [&](const Name& n) { return read(n.name, e); },
-                                 [&](const Subscript& n) { return machine_element(n); },
-                                 [&](const Unary& n) { return apply(n.op, evaluate(n.operand[0])); }, [&](const Binary& n) { return binary(n, e); },
-                                 [&](const Select& n) {
-                                   const Value value = evaluate(evaluate(n.parts[0]).as_bool() ? n.parts[1] : n.parts[2]);
-                                   return value.cast(scalar_of(e));
-                                 },
-                                 [&](const Call& n) {
-                                   const std::vector<Value> args = all(n.args);
-                                   return apply(n.function, args);
-                                 },
-                                 [&](const ExternalCall& n) {
-                                   if (!machine_.call) throw_usage("The function '" + n.callee + "' cannot be called here.");
-                                   const std::vector<Value> args = all(n.args);
-                                   const Value result = machine_.call(n.callee, args);
-                                   return e.type().is_scalar() ? result.cast(e.type().scalar()) : result;
-                                 },
-                                 [&](const Cast& n) { return evaluate(n.operand[0]).cast(scalar_of(e)); }},
-                      e.node());
+    return std::visit(
+        Overloaded{[&](const Literal& n) { return literal(n, e); }, [&](const Name& n) { return read(n.name, e); },
+                   [&](const Subscript& n) { return machine_element(n); },
+                   [&](const Unary& n) { return apply(n.op, evaluate(n.operand[0])); },
+                   [&](const Binary& n) { return binary(n, e); },
+                   [&](const Select& n) {
+                     const Value value = evaluate(evaluate(n.parts[0]).as_bool() ? n.parts[1] : n.parts[2]);
+                     return value.cast(scalar_of(e));
+                   },
+                   [&](const Call& n) {
+                     const std::vector<Value> args = all(n.args);
+                     return tasklet::apply(n.function, std::span<const Value>(args));
+                   },
+                   [&](const ExternalCall& n) {
+                     if (!machine_.call) throw_usage("The function '" + n.callee + "' cannot be called here.");
+                     const std::vector<Value> args = all(n.args);
+                     const Value result = machine_.call(n.callee, args);
+                     return e.type().is_scalar() ? result.cast(e.type().scalar()) : result;
+                   },
+                   [&](const Cast& n) { return evaluate(n.operand[0]).cast(scalar_of(e)); }},
+        e.node());
   }
 
   std::vector<std::int64_t> indices(const Subscript& n) const {
@@ -52,8 +57,11 @@ class Evaluator {
  private:
   static Value literal(const Literal& n, const Expr& e) {
     const ScalarType type = scalar_of(e);
-    return std::visit(Overloaded{[&](bool v) { return Value::boolean(v).cast(type); }, [&](std::int64_t v) { return Value::integer(v).cast(type); },
-                                 [&](std::uint64_t v) { return Value::integer(static_cast<std::int64_t>(v), ScalarType::kUInt64).cast(type); },
+    return std::visit(Overloaded{[&](bool v) { return Value::boolean(v).cast(type); },
+                                 [&](std::int64_t v) { return Value::integer(v).cast(type); },
+                                 [&](std::uint64_t v) {
+                                   return Value::integer(static_cast<std::int64_t>(v), ScalarType::kUInt64).cast(type);
+                                 },
                                  [&](double v) { return Value::floating(v).cast(type); },
                                  [&](const std::complex<double>& v) { return Value::complex(v).cast(type); }},
                       n.value);
@@ -102,7 +110,8 @@ enum class Flow : std::uint8_t { kNext, kBreak, kContinue };
 
 class Executor {
  public:
-  Executor(const Machine& machine, const std::vector<std::pair<std::string, Type>>& locals) : machine_(machine), steps_(machine.max_steps) {
+  Executor(const Machine& machine, const std::vector<std::pair<std::string, Type>>& locals)
+      : machine_(machine), steps_(machine.max_steps) {
     for (const auto& [name, type] : locals) {
       locals_.emplace(name, std::nullopt);
       types_.emplace(name, type);
@@ -126,34 +135,35 @@ class Executor {
   }
 
   Flow run(const Statement& statement) {
-    return std::visit(Overloaded{[&](const Assign& n) {
-                                   write(n.target, evaluator_.evaluate(n.value));
-                                   return Flow::kNext;
-                                 },
-                                 [&](const Update& n) {
-                                   const Value old = evaluator_.evaluate(n.target);
-                                   write(n.target, apply(n.op, old, evaluator_.evaluate(n.value)));
-                                   return Flow::kNext;
-                                 },
-                                 [&](const If& n) {
-                                   for (const IfBranch& branch : n.branches) {
-                                     if (evaluator_.evaluate(branch.condition).as_bool()) return run(branch.body);
-                                   }
-                                   return Flow::kNext;
-                                 },
-                                 [&](const While& n) {
-                                   while (evaluator_.evaluate(n.condition).as_bool()) {
-                                     count_step();
-                                     if (run(n.body) == Flow::kBreak) break;
-                                   }
-                                   return Flow::kNext;
-                                 },
-                                 [](const Break&) { return Flow::kBreak; }, [](const Continue&) { return Flow::kContinue; },
-                                 [&](const Evaluate& n) {
-                                   evaluator_.evaluate(n.value);
-                                   return Flow::kNext;
-                                 }},
-                      statement.node);
+    return std::visit(
+        Overloaded{[&](const Assign& n) {
+                     write(n.target, evaluator_.evaluate(n.value));
+                     return Flow::kNext;
+                   },
+                   [&](const Update& n) {
+                     const Value old = evaluator_.evaluate(n.target);
+                     write(n.target, apply(n.op, old, evaluator_.evaluate(n.value)));
+                     return Flow::kNext;
+                   },
+                   [&](const If& n) {
+                     for (const IfBranch& branch : n.branches) {
+                       if (evaluator_.evaluate(branch.condition).as_bool()) return run(branch.body);
+                     }
+                     return Flow::kNext;
+                   },
+                   [&](const While& n) {
+                     while (evaluator_.evaluate(n.condition).as_bool()) {
+                       count_step();
+                       if (run(n.body) == Flow::kBreak) break;
+                     }
+                     return Flow::kNext;
+                   },
+                   [](const Break&) { return Flow::kBreak; }, [](const Continue&) { return Flow::kContinue; },
+                   [&](const Evaluate& n) {
+                     evaluator_.evaluate(n.value);
+                     return Flow::kNext;
+                   }},
+        statement.node);
   }
 
   void write(const Expr& target, const Value& value) {
@@ -183,7 +193,9 @@ class Executor {
 
 }  // namespace
 
-Value evaluate(const Expr& e, const Machine& machine) { return Evaluator(machine, nullptr).evaluate(e); }
+Value evaluate(const Expr& e, const Machine& machine) {
+  return Evaluator(machine, nullptr).evaluate(e);
+}
 
 void execute(const Body& body, const Machine& machine, const std::vector<std::pair<std::string, Type>>& locals) {
   Executor(machine, locals).run(body);

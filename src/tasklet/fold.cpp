@@ -10,14 +10,16 @@ namespace sdfg::tasklet {
 
 namespace {
 
-std::int64_t wrapping_negate(std::int64_t v) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(v)); }
+std::int64_t wrapping_negate(std::int64_t v) {
+  return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(v));
+}
 
 Value value_of(const Literal& literal) {
-  return std::visit(Overloaded{[](bool v) { return Value::boolean(v); }, [](std::int64_t v) { return Value::integer(v); },
-                               [](std::uint64_t v) { return Value::integer(static_cast<std::int64_t>(v), ScalarType::kUInt64); },
-                               [](double v) { return Value::floating(v); },
-                               [](std::complex<double> v) { return Value::complex(v); }},
-                    literal.value);
+  return std::visit(
+      Overloaded{[](bool v) { return Value::boolean(v); }, [](std::int64_t v) { return Value::integer(v); },
+                 [](std::uint64_t v) { return Value::integer(static_cast<std::int64_t>(v), ScalarType::kUInt64); },
+                 [](double v) { return Value::floating(v); }, [](std::complex<double> v) { return Value::complex(v); }},
+      literal.value);
 }
 
 Expr literal_of(const Value& value) {
@@ -71,7 +73,8 @@ std::optional<std::int64_t> integer_literal(const Expr& e) {
   if (literal == nullptr) return std::nullopt;
   if (const auto* v = std::get_if<std::int64_t>(&literal->value)) return *v;
   if (const auto* u = std::get_if<std::uint64_t>(&literal->value)) {
-    if (*u <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return static_cast<std::int64_t>(*u);
+    if (*u <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      return static_cast<std::int64_t>(*u);
   }
   return std::nullopt;
 }

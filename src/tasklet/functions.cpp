@@ -95,7 +95,9 @@ bool has_word(std::string_view words, std::string_view word) {
   throw Error(ErrorClass::kGraph, std::string(what) + " is not defined for " + std::move(operands) + ".");
 }
 
-bool is_number(const Type& t) { return t.kind() == Type::Kind::kScalar || t.kind() == Type::Kind::kVector; }
+bool is_number(const Type& t) {
+  return t.kind() == Type::Kind::kScalar || t.kind() == Type::Kind::kVector;
+}
 
 // A scalar as it is, a vector when either operand is one.
 Type with_lanes(ScalarType scalar, const Type& a, const Type& b) {
@@ -108,20 +110,31 @@ bool lanes_match(const Type& a, const Type& b) {
   return a.kind() != Type::Kind::kVector || b.kind() != Type::Kind::kVector || a.lanes() == b.lanes();
 }
 
-ScalarType without_bool(ScalarType t) { return t == ScalarType::kBool ? ScalarType::kInt32 : t; }
+ScalarType without_bool(ScalarType t) {
+  return t == ScalarType::kBool ? ScalarType::kInt32 : t;
+}
 
-ScalarType floating_of(ScalarType t) { return is_floating(t) || is_complex(t) ? t : ScalarType::kFloat64; }
+ScalarType floating_of(ScalarType t) {
+  return is_floating(t) || is_complex(t) ? t : ScalarType::kFloat64;
+}
 
 }  // namespace
 
-const FunctionInfo& info_of(Function f) noexcept { return kFunctions[static_cast<std::size_t>(f)]; }
-std::span<const FunctionInfo> all_functions() noexcept { return kFunctions; }
+const FunctionInfo& info_of(Function f) noexcept {
+  return kFunctions[static_cast<std::size_t>(f)];
+}
+std::span<const FunctionInfo> all_functions() noexcept {
+  return kFunctions;
+}
 
-std::string_view to_string(Function f) noexcept { return info_of(f).name; }
+std::string_view to_string(Function f) noexcept {
+  return info_of(f).name;
+}
 
 std::string_view without_module(std::string_view name) noexcept {
   static constexpr std::array<std::string_view, 13> kModules = {
-      "dace.math.", "dace::math::", "dace.dtypes.", "dace::", "dace.", "math.", "cmath.", "numpy.", "np.", "std::", "cupy.", "scipy.special.", "sympy."};
+      "dace.math.", "dace::math::", "dace.dtypes.", "dace::", "dace.",          "math.", "cmath.",
+      "numpy.",     "np.",          "std::",        "cupy.",  "scipy.special.", "sympy."};
   for (const std::string_view module : kModules) {
     if (name.starts_with(module)) return name.substr(module.size());
   }
@@ -141,19 +154,56 @@ std::optional<Function> function_from_string(std::string_view name) noexcept {
 std::optional<BinaryOp> operator_from_function(std::string_view name) noexcept {
   using B = BinaryOp;
   static constexpr std::array<std::pair<std::string_view, B>, 50> kOperators = {{
-      {"Eq", B::kEqual}, {"Ne", B::kNotEqual}, {"Lt", B::kLess}, {"Le", B::kLessEqual}, {"Gt", B::kGreater},
-      {"Ge", B::kGreaterEqual}, {"NotEq", B::kNotEqual}, {"LtE", B::kLessEqual}, {"GtE", B::kGreaterEqual},
-      {"StrictLessThan", B::kLess}, {"StrictGreaterThan", B::kGreater}, {"LessThan", B::kLessEqual},
-      {"GreaterThan", B::kGreaterEqual}, {"equal", B::kEqual}, {"not_equal", B::kNotEqual}, {"less", B::kLess},
-      {"less_equal", B::kLessEqual}, {"greater", B::kGreater}, {"greater_equal", B::kGreaterEqual},
-      {"And", B::kAnd}, {"Or", B::kOr}, {"AND", B::kAnd}, {"OR", B::kOr}, {"logical_and", B::kAnd}, {"logical_or", B::kOr},
-      {"Mod", B::kMod}, {"Modulo", B::kMod}, {"py_mod", B::kMod}, {"mod", B::kMod}, {"remainder", B::kMod},
-      {"bitwise_and", B::kBitAnd}, {"bitwise_or", B::kBitOr}, {"bitwise_xor", B::kBitXor},
-      {"BitwiseAnd", B::kBitAnd}, {"BitwiseOr", B::kBitOr}, {"BitwiseXor", B::kBitXor},
-      {"left_shift", B::kShiftLeft}, {"right_shift", B::kShiftRight}, {"LeftShift", B::kShiftLeft},
-      {"RightShift", B::kShiftRight}, {"pow", B::kPow}, {"power", B::kPow}, {"Pow", B::kPow}, {"add", B::kAdd},
-      {"subtract", B::kSub}, {"multiply", B::kMul}, {"divide", B::kDiv}, {"true_divide", B::kDiv},
-      {"Add", B::kAdd}, {"Mul", B::kMul},
+      {"Eq", B::kEqual},
+      {"Ne", B::kNotEqual},
+      {"Lt", B::kLess},
+      {"Le", B::kLessEqual},
+      {"Gt", B::kGreater},
+      {"Ge", B::kGreaterEqual},
+      {"NotEq", B::kNotEqual},
+      {"LtE", B::kLessEqual},
+      {"GtE", B::kGreaterEqual},
+      {"StrictLessThan", B::kLess},
+      {"StrictGreaterThan", B::kGreater},
+      {"LessThan", B::kLessEqual},
+      {"GreaterThan", B::kGreaterEqual},
+      {"equal", B::kEqual},
+      {"not_equal", B::kNotEqual},
+      {"less", B::kLess},
+      {"less_equal", B::kLessEqual},
+      {"greater", B::kGreater},
+      {"greater_equal", B::kGreaterEqual},
+      {"And", B::kAnd},
+      {"Or", B::kOr},
+      {"AND", B::kAnd},
+      {"OR", B::kOr},
+      {"logical_and", B::kAnd},
+      {"logical_or", B::kOr},
+      {"Mod", B::kMod},
+      {"Modulo", B::kMod},
+      {"py_mod", B::kMod},
+      {"mod", B::kMod},
+      {"remainder", B::kMod},
+      {"bitwise_and", B::kBitAnd},
+      {"bitwise_or", B::kBitOr},
+      {"bitwise_xor", B::kBitXor},
+      {"BitwiseAnd", B::kBitAnd},
+      {"BitwiseOr", B::kBitOr},
+      {"BitwiseXor", B::kBitXor},
+      {"left_shift", B::kShiftLeft},
+      {"right_shift", B::kShiftRight},
+      {"LeftShift", B::kShiftLeft},
+      {"RightShift", B::kShiftRight},
+      {"pow", B::kPow},
+      {"power", B::kPow},
+      {"Pow", B::kPow},
+      {"add", B::kAdd},
+      {"subtract", B::kSub},
+      {"multiply", B::kMul},
+      {"divide", B::kDiv},
+      {"true_divide", B::kDiv},
+      {"Add", B::kAdd},
+      {"Mul", B::kMul},
   }};
   if (name == "math.pow") return std::nullopt;
   std::string_view bare = without_module(name);
@@ -169,13 +219,13 @@ std::optional<Type> cast_type_from_string(std::string_view name) {
   if (const std::optional<ScalarType> scalar = scalar_type_from_string(bare)) return Type(*scalar);
   // Python's own types have its widths, in NumPy's reading.
   static constexpr std::array<std::pair<std::string_view, ScalarType>, 22> kNames = {{
-      {"int", ScalarType::kInt64}, {"float", ScalarType::kFloat64}, {"complex", ScalarType::kComplex128},
-      {"double", ScalarType::kFloat64}, {"single", ScalarType::kFloat32}, {"half", ScalarType::kFloat16},
-      {"int8_t", ScalarType::kInt8}, {"int16_t", ScalarType::kInt16}, {"int32_t", ScalarType::kInt32},
-      {"int64_t", ScalarType::kInt64}, {"uint8_t", ScalarType::kUInt8}, {"uint16_t", ScalarType::kUInt16},
+      {"int", ScalarType::kInt64},       {"float", ScalarType::kFloat64},   {"complex", ScalarType::kComplex128},
+      {"double", ScalarType::kFloat64},  {"single", ScalarType::kFloat32},  {"half", ScalarType::kFloat16},
+      {"int8_t", ScalarType::kInt8},     {"int16_t", ScalarType::kInt16},   {"int32_t", ScalarType::kInt32},
+      {"int64_t", ScalarType::kInt64},   {"uint8_t", ScalarType::kUInt8},   {"uint16_t", ScalarType::kUInt16},
       {"uint32_t", ScalarType::kUInt32}, {"uint64_t", ScalarType::kUInt64}, {"size_t", ScalarType::kUInt64},
-      {"uintp", ScalarType::kUInt64}, {"intp", ScalarType::kInt64}, {"uint", ScalarType::kUInt64},
-      {"char", ScalarType::kInt8}, {"long", ScalarType::kInt64}, {"short", ScalarType::kInt16},
+      {"uintp", ScalarType::kUInt64},    {"intp", ScalarType::kInt64},      {"uint", ScalarType::kUInt64},
+      {"char", ScalarType::kInt8},       {"long", ScalarType::kInt64},      {"short", ScalarType::kInt16},
       {"float_", ScalarType::kFloat64},
   }};
   for (const auto& [spelling, type] : kNames) {
@@ -219,8 +269,12 @@ std::string_view to_string(UnaryOp op) noexcept {
   return "?";
 }
 
-bool is_comparison(BinaryOp op) noexcept { return op >= BinaryOp::kEqual && op <= BinaryOp::kGreaterEqual; }
-bool is_logical(BinaryOp op) noexcept { return op == BinaryOp::kAnd || op == BinaryOp::kOr; }
+bool is_comparison(BinaryOp op) noexcept {
+  return op >= BinaryOp::kEqual && op <= BinaryOp::kGreaterEqual;
+}
+bool is_logical(BinaryOp op) noexcept {
+  return op == BinaryOp::kAnd || op == BinaryOp::kOr;
+}
 
 Type operand_type(BinaryOp op, const Type& left, const Type& right) {
   if (is_number(left) && is_number(right) && lanes_match(left, right)) {
@@ -238,17 +292,21 @@ Type operand_type(BinaryOp op, const Type& left, const Type& right) {
 
 Type result_type(BinaryOp op, const Type& left, const Type& right) {
   const auto undefined = [&]() {
-    throw_undefined("Operator '" + std::string(to_string(op)) + "'", "operands of types " + left.str() + " and " + right.str());
+    throw_undefined("Operator '" + std::string(to_string(op)) + "'",
+                    "operands of types " + left.str() + " and " + right.str());
   };
   if (!is_number(left) || !is_number(right)) {
-    // Null tests and comparisons of pointers and opaque handles; pointers are true when not null; pointer arithmetic as in C.
+    // Null tests and comparisons of pointers and opaque handles; pointers are true when not null; pointer arithmetic as
+    // in C.
     const bool left_pointer = left.kind() == Type::Kind::kPointer;
     const bool right_pointer = right.kind() == Type::Kind::kPointer;
-    if (is_logical(op) && (left_pointer || left.is_scalar()) && (right_pointer || right.is_scalar())) return ScalarType::kBool;
+    if (is_logical(op) && (left_pointer || left.is_scalar()) && (right_pointer || right.is_scalar()))
+      return ScalarType::kBool;
     if ((op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) && (left == right || (left_pointer && right_pointer))) {
       return ScalarType::kBool;
     }
-    if ((op == BinaryOp::kAdd || op == BinaryOp::kSub) && left_pointer && right.is_scalar() && is_integer(right.scalar())) {
+    if ((op == BinaryOp::kAdd || op == BinaryOp::kSub) && left_pointer && right.is_scalar() &&
+        is_integer(right.scalar())) {
       return left;
     }
     undefined();

@@ -4,12 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-
 #include <sdfg/types.hpp>
 
 namespace sdfg::tasklet {
 
-// Rounds to float so that rounding the result once more to a narrower type gives what rounding `value` directly would (round to odd).
+// Rounds to float so that rounding the result once more to a narrower type gives what rounding `value` directly would
+// (round to odd).
 inline float float_for_rounding(double value) {
   const float nearest = static_cast<float>(value);
   if (!(std::fabs(value) < 1e39) || static_cast<double>(nearest) == value) return nearest;
@@ -26,8 +26,12 @@ inline BFloat16 bfloat16_from(float value) {
   if (std::isnan(value)) return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};
   return {static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16)};
 }
-inline BFloat16 bfloat16_from(double value) { return bfloat16_from(float_for_rounding(value)); }
-inline float to_float(BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+inline BFloat16 bfloat16_from(double value) {
+  return bfloat16_from(float_for_rounding(value));
+}
+inline float to_float(BFloat16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
 
 inline Half half_from(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
@@ -43,7 +47,9 @@ inline Half half_from(float value) {
   const std::uint32_t rounded = magnitude + 0xC8000FFFU + ((magnitude >> 13) & 1U);  // exponent bias from 127 to 15
   return {static_cast<std::uint16_t>(sign | (rounded >> 13))};
 }
-inline Half half_from(double value) { return half_from(float_for_rounding(value)); }
+inline Half half_from(double value) {
+  return half_from(float_for_rounding(value));
+}
 inline float to_float(Half value) {
   const std::uint32_t sign = (static_cast<std::uint32_t>(value.bits) & 0x8000U) << 16;
   const std::uint32_t magnitude = value.bits & 0x7FFFU;

@@ -24,8 +24,8 @@ struct NotYetTyped {
 };
 
 struct Local {
-  Type type;          // void: not known yet
-  bool weak = true;   // only weak literals were assigned so far
+  Type type;                      // void: not known yet
+  bool weak = true;               // only weak literals were assigned so far
   bool declared_outside = false;  // the environment knows it, but not its type
 };
 
@@ -38,7 +38,8 @@ bool is_weak(const Expr& e) {
   return std::visit(Overloaded{[](const Literal& n) { return n.weak; },
                                [](const Unary& n) { return n.op == UnaryOp::kNegate && is_weak(n.operand[0]); },
                                [](const Binary& n) {
-                                 const bool ring = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub || n.op == BinaryOp::kMul;
+                                 const bool ring =
+                                     n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub || n.op == BinaryOp::kMul;
                                  return ring && is_weak(n.operands[0]) && is_weak(n.operands[1]);
                                },
                                [](const Select& n) { return is_weak(n.parts[1]) && is_weak(n.parts[2]); },
@@ -69,11 +70,16 @@ bool weak_fits(const Expr& e, ScalarType type) {
 Literal literal_in(const Literal& literal, ScalarType type) {
   const auto convert = [&](auto v) {
     Literal result{v, literal.weak};
-    if (type == ScalarType::kBool) result.value = v != 0;
-    else if (is_complex(type)) result.value = Value::complex(static_cast<double>(v), type).as_complex();
-    else if (is_floating(type)) result.value = Value::floating(static_cast<double>(v), type).as_double();
-    else if (is_unsigned(type)) result.value = static_cast<std::uint64_t>(v);
-    else result.value = static_cast<std::int64_t>(v);
+    if (type == ScalarType::kBool)
+      result.value = v != 0;
+    else if (is_complex(type))
+      result.value = Value::complex(static_cast<double>(v), type).as_complex();
+    else if (is_floating(type))
+      result.value = Value::floating(static_cast<double>(v), type).as_double();
+    else if (is_unsigned(type))
+      result.value = static_cast<std::uint64_t>(v);
+    else
+      result.value = static_cast<std::int64_t>(v);
     return result;
   };
   if (const auto* v = std::get_if<std::int64_t>(&literal.value)) return convert(*v);
@@ -83,13 +89,17 @@ Literal literal_in(const Literal& literal, ScalarType type) {
 
 // A weak expression, untyped, in a type it fits in.
 Expr weak_in(const Expr& e, ScalarType type) {
-  if (const Literal* literal = std::get_if<Literal>(&e.node())) return Expr(literal_in(*literal, type), type, e.column());
+  if (const Literal* literal = std::get_if<Literal>(&e.node()))
+    return Expr(literal_in(*literal, type), type, e.column());
   std::vector<Expr> children(e.children().begin(), e.children().end());
-  for (std::size_t i = std::holds_alternative<Select>(e.node()) ? 1 : 0; i < children.size(); ++i) children[i] = weak_in(children[i], type);
+  for (std::size_t i = std::holds_alternative<Select>(e.node()) ? 1 : 0; i < children.size(); ++i)
+    children[i] = weak_in(children[i], type);
   return e.with_children(std::move(children)).with_type(type);
 }
 
-ScalarType natural_type(const Expr& weak) { return weak_fits(weak, ScalarType::kInt64) ? ScalarType::kInt64 : ScalarType::kUInt64; }
+ScalarType natural_type(const Expr& weak) {
+  return weak_fits(weak, ScalarType::kInt64) ? ScalarType::kInt64 : ScalarType::kUInt64;
+}
 
 class Inference {
  public:
@@ -105,12 +115,13 @@ class Inference {
 
   // Leaves a weak expression without a type, for the operator around it to decide.
   Expr infer_open(const Expr& e) const {
-    return std::visit(Overloaded{[&](const Literal& n) { return literal(n, e); }, [&](const Name& n) { return name(n.name, e); },
-                                 [&](const Subscript& n) { return subscript(n, e); }, [&](const Unary& n) { return unary(n, e); },
-                                 [&](const Binary& n) { return binary(n, e); }, [&](const Select& n) { return select(n, e); },
-                                 [&](const Call& n) { return call(n, e); }, [&](const ExternalCall& n) { return external(n, e); },
-                                 [&](const Cast& n) { return cast(n, e); }},
-                      e.node());
+    return std::visit(
+        Overloaded{[&](const Literal& n) { return literal(n, e); }, [&](const Name& n) { return name(n.name, e); },
+                   [&](const Subscript& n) { return subscript(n, e); }, [&](const Unary& n) { return unary(n, e); },
+                   [&](const Binary& n) { return binary(n, e); }, [&](const Select& n) { return select(n, e); },
+                   [&](const Call& n) { return call(n, e); }, [&](const ExternalCall& n) { return external(n, e); },
+                   [&](const Cast& n) { return cast(n, e); }},
+        e.node());
   }
 
   // The value of an assignment to a target of a known type: weak literals take it.
@@ -157,17 +168,19 @@ class Inference {
       // A typed tree is inferred again: back to the integer of the text.
       Literal open = n;
       if (const double* real = std::get_if<double>(&n.value)) open.value = static_cast<std::int64_t>(*real);
-      if (const auto* complex = std::get_if<std::complex<double>>(&n.value)) open.value = static_cast<std::int64_t>(complex->real());
+      if (const auto* complex = std::get_if<std::complex<double>>(&n.value))
+        open.value = static_cast<std::int64_t>(complex->real());
       if (const auto* whole = std::get_if<std::uint64_t>(&n.value); whole != nullptr && *whole >> 63 == 0) {
         open.value = static_cast<std::int64_t>(*whole);
       }
       return Expr(open, {}, e.column());
     }
     if (!e.type().is_void()) return e;
-    const Type type = std::visit(Overloaded{[](bool) { return ScalarType::kBool; }, [](std::int64_t) { return ScalarType::kInt64; },
-                                            [](std::uint64_t) { return ScalarType::kUInt64; }, [](double) { return ScalarType::kFloat64; },
-                                            [](const std::complex<double>&) { return ScalarType::kComplex128; }},
-                                 n.value);
+    const Type type = std::visit(
+        Overloaded{[](bool) { return ScalarType::kBool; }, [](std::int64_t) { return ScalarType::kInt64; },
+                   [](std::uint64_t) { return ScalarType::kUInt64; }, [](double) { return ScalarType::kFloat64; },
+                   [](const std::complex<double>&) { return ScalarType::kComplex128; }},
+        n.value);
     return e.with_type(type);
   }
 
@@ -183,7 +196,8 @@ class Inference {
     }
     const std::size_t dot = n.rfind('.');
     if (dot != std::string::npos && (n.ends_with(".real") || n.ends_with(".imag"))) {
-      return infer(Expr::call(n.ends_with(".real") ? Function::kReal : Function::kImag, {Expr::name(n.substr(0, dot)).with_column(e.column())})
+      return infer(Expr::call(n.ends_with(".real") ? Function::kReal : Function::kImag,
+                              {Expr::name(n.substr(0, dot)).with_column(e.column())})
                        .with_column(e.column()));
     }
     if (n == "pi") return Expr::literal(std::numbers::pi).with_column(e.column());
@@ -199,7 +213,8 @@ class Inference {
       indices.push_back(infer(index));
       const Type& type = indices.back().type();
       if (!type.is_scalar() || is_floating(type.scalar()) || is_complex(type.scalar())) {
-        throw Error(ErrorClass::kGraph, "The index '" + to_python(index) + "' of '" + n.base + "' has the type " + type.str() + ", not an integer type.");
+        throw Error(ErrorClass::kGraph, "The index '" + to_python(index) + "' of '" + n.base + "' has the type " +
+                                            type.str() + ", not an integer type.");
       }
     }
     return e.with_children(std::move(indices)).with_type(element_type(n.base));
@@ -227,7 +242,9 @@ class Inference {
     const bool right_weak = is_weak(right);
     if (left_weak && right_weak) {
       const bool wide = natural_type(left) == ScalarType::kUInt64 || natural_type(right) == ScalarType::kUInt64;
-      const ScalarType type = wide && weak_fits(left, ScalarType::kUInt64) && weak_fits(right, ScalarType::kUInt64) ? ScalarType::kUInt64 : ScalarType::kInt64;
+      const ScalarType type = wide && weak_fits(left, ScalarType::kUInt64) && weak_fits(right, ScalarType::kUInt64)
+                                  ? ScalarType::kUInt64
+                                  : ScalarType::kInt64;
       left = weak_in(left, type);
       right = weak_in(right, type);
     } else if (left_weak) {
@@ -241,7 +258,8 @@ class Inference {
     Expr left = infer_open(n.operands[0]);
     Expr right = infer_open(n.operands[1]);
     const bool ring = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub || n.op == BinaryOp::kMul;
-    if (ring && is_weak(left) && is_weak(right)) return e.with_children({std::move(left), std::move(right)}).with_type({});
+    if (ring && is_weak(left) && is_weak(right))
+      return e.with_children({std::move(left), std::move(right)}).with_type({});
     if (n.op == BinaryOp::kPow) return power(std::move(left), std::move(right), e);
     settle(left, right);
     const Type type = result_type(n.op, left.type(), right.type());
@@ -250,13 +268,17 @@ class Inference {
 
   Expr power(Expr base, Expr exponent, const Expr& e) const {
     const bool weak_exponent = is_weak(exponent);
-    if (is_weak(base)) base = weak_in(base, !weak_exponent && exponent.type().is_scalar() && exponent.type().scalar() != ScalarType::kBool && weak_fits(base, exponent.type().scalar())
-                                                ? exponent.type().scalar()
-                                                : natural_type(base));
+    if (is_weak(base))
+      base = weak_in(base, !weak_exponent && exponent.type().is_scalar() &&
+                                   exponent.type().scalar() != ScalarType::kBool &&
+                                   weak_fits(base, exponent.type().scalar())
+                               ? exponent.type().scalar()
+                               : natural_type(base));
     if (weak_exponent) exponent = weak_in(exponent, ScalarType::kInt64);
     const Type type = result_type(BinaryOp::kPow, base.type(), weak_exponent ? base.type() : exponent.type());
     const bool floating = is_floating(type.scalar()) || is_complex(type.scalar());
-    if (const Literal* literal = std::get_if<Literal>(&exponent.node()); literal != nullptr && floating && type.is_scalar()) {
+    if (const Literal* literal = std::get_if<Literal>(&exponent.node());
+        literal != nullptr && floating && type.is_scalar()) {
       const double* value = std::get_if<double>(&literal->value);
       const auto* complex = std::get_if<std::complex<double>>(&literal->value);
       std::optional<double> real;
@@ -285,12 +307,14 @@ class Inference {
     check_condition(condition);
     Expr yes = infer_open(n.parts[1]);
     Expr no = infer_open(n.parts[2]);
-    if (is_weak(yes) && is_weak(no)) return e.with_children({std::move(condition), std::move(yes), std::move(no)}).with_type({});
+    if (is_weak(yes) && is_weak(no))
+      return e.with_children({std::move(condition), std::move(yes), std::move(no)}).with_type({});
     settle(yes, no);
     Type type = yes.type();
     if (!(yes.type() == no.type())) {
       if (!yes.type().is_scalar() || !no.type().is_scalar()) {
-        throw Error(ErrorClass::kGraph, "The branches of '" + to_python(e) + "' have the types " + yes.type().str() + " and " + no.type().str() + ", which have no common type.");
+        throw Error(ErrorClass::kGraph, "The branches of '" + to_python(e) + "' have the types " + yes.type().str() +
+                                            " and " + no.type().str() + ", which have no common type.");
       }
       type = promote(yes.type().scalar(), no.type().scalar());
     }
@@ -322,7 +346,8 @@ class Inference {
     }
     const Type& exponent = args[1].type();
     if (!exponent.is_scalar() || is_floating(exponent.scalar()) || is_complex(exponent.scalar())) {
-      throw Error(ErrorClass::kGraph, "The exponent of '" + to_python(e) + "' has the type " + exponent.str() + "; ipow needs an integer.");
+      throw Error(ErrorClass::kGraph,
+                  "The exponent of '" + to_python(e) + "' has the type " + exponent.str() + "; ipow needs an integer.");
     }
     const std::vector<Type> types{args[0].type(), exponent};
     const Type type = result_type(Function::kIpow, types);
@@ -334,7 +359,8 @@ class Inference {
     if (!type) {
       // Streams: `s.pop()` gives an element, `s.push(x)` nothing.
       const std::size_t dot = n.callee.rfind('.');
-      if (dot == std::string::npos || (!n.callee.ends_with(".push") && !n.callee.ends_with(".pop"))) throw_unknown("function", n.callee);
+      if (dot == std::string::npos || (!n.callee.ends_with(".push") && !n.callee.ends_with(".pop")))
+        throw_unknown("function", n.callee);
       const Type element = element_type(n.callee.substr(0, dot));
       std::vector<Expr> args;
       for (const Expr& arg : n.args) args.push_back(infer_for(arg, element));
@@ -346,7 +372,8 @@ class Inference {
       const bool declared = callback && i < type->callback().arguments.size();
       args.push_back(declared ? infer_for(n.args[i], type->callback().arguments[i]) : infer(n.args[i]));
     }
-    if (type->is_scalar()) return e.with_children(std::move(args)).with_type(*type);  // a function declared by its result
+    if (type->is_scalar())
+      return e.with_children(std::move(args)).with_type(*type);  // a function declared by its result
     const bool one_result = callback && type->callback().returns.size() == 1;
     return e.with_children(std::move(args)).with_type(one_result ? type->callback().returns[0] : Type());
   }
@@ -357,10 +384,12 @@ class Inference {
     if (is_weak(operand)) operand = weak_in(operand, natural_type(operand));
     if (operand.type().kind() != Type::Kind::kScalar && operand.type().kind() != n.to.kind() &&
         !(operand.type().kind() == Type::Kind::kVector && n.to.is_scalar())) {
-      throw Error(ErrorClass::kGraph, "A value of type " + operand.type().str() + " cannot be cast to " + n.to.str() + " in '" + to_python(e) + "'.");
+      throw Error(ErrorClass::kGraph, "A value of type " + operand.type().str() + " cannot be cast to " + n.to.str() +
+                                          " in '" + to_python(e) + "'.");
     }
     Type to = n.to;
-    if (operand.type().kind() == Type::Kind::kVector && to.is_scalar()) to = Type::vector(to.scalar(), operand.type().lanes());
+    if (operand.type().kind() == Type::Kind::kVector && to.is_scalar())
+      to = Type::vector(to.scalar(), operand.type().lanes());
     return e.with_children({std::move(operand)}).with_type(to);
   }
 
@@ -368,7 +397,8 @@ class Inference {
   static void check_condition(const Expr& condition) {
     const Type::Kind kind = condition.type().kind();
     if (kind != Type::Kind::kScalar && kind != Type::Kind::kPointer && kind != Type::Kind::kVector) {
-      throw Error(ErrorClass::kGraph, "The condition '" + to_python(condition) + "' has the type " + condition.type().str() + ", which is neither true nor false.");
+      throw Error(ErrorClass::kGraph, "The condition '" + to_python(condition) + "' has the type " +
+                                          condition.type().str() + ", which is neither true nor false.");
     }
   }
 
@@ -394,7 +424,8 @@ class BodyInference {
     try {
       typed = type(body);
     } catch (const NotYetTyped& unknown) {
-      throw Error(ErrorClass::kGraph, "The local variable '" + unknown.name + "' is read, but no assignment gives it a type.");
+      throw Error(ErrorClass::kGraph,
+                  "The local variable '" + unknown.name + "' is read, but no assignment gives it a type.");
     }
     if (locals != nullptr) {
       for (const std::string& name : inference_.local_order) {
@@ -466,9 +497,12 @@ class BodyInference {
 
   static Type merge(const std::string& name, const Type& a, const Type& b) {
     if (a == b) return a;
-    const auto number = [](const Type& t) { return t.kind() == Type::Kind::kScalar || t.kind() == Type::Kind::kVector; };
+    const auto number = [](const Type& t) {
+      return t.kind() == Type::Kind::kScalar || t.kind() == Type::Kind::kVector;
+    };
     if (!number(a) || !number(b)) {
-      throw Error(ErrorClass::kGraph, "The local variable '" + name + "' is assigned values of the types " + a.str() + " and " + b.str() + ", which have no common type.");
+      throw Error(ErrorClass::kGraph, "The local variable '" + name + "' is assigned values of the types " + a.str() +
+                                          " and " + b.str() + ", which have no common type.");
     }
     const ScalarType scalar = promote(a.scalar(), b.scalar());
     if (a.is_scalar() && b.is_scalar()) return scalar;
@@ -499,10 +533,13 @@ class BodyInference {
 
   static void check_assignable(const Expr& to, const Expr& value) {
     const bool numbers = to.type().is_scalar() && value.type().is_scalar();
-    const bool spread = to.type().kind() == Type::Kind::kVector && (value.type().is_scalar() || value.type().lanes() == to.type().lanes());
+    const bool spread = to.type().kind() == Type::Kind::kVector &&
+                        (value.type().is_scalar() || value.type().lanes() == to.type().lanes());
     const bool pointers = to.type().kind() == Type::Kind::kPointer && value.type().kind() == Type::Kind::kPointer;
     if (numbers || spread || pointers || to.type() == value.type()) return;
-    throw Error(ErrorClass::kGraph, "A value of type " + (value.type().is_void() ? "nothing" : value.type().str()) + " cannot be assigned to '" + to_python(to) + "' of type " + to.type().str() + ".");
+    throw Error(ErrorClass::kGraph, "A value of type " + (value.type().is_void() ? "nothing" : value.type().str()) +
+                                        " cannot be assigned to '" + to_python(to) + "' of type " + to.type().str() +
+                                        ".");
   }
 
   // The value of `target op= value`, typed as the right operand of the operator.
@@ -521,7 +558,8 @@ class BodyInference {
         typed.push_back({type_node(statement.node), statement.line});
       } catch (const Error& error) {
         if (statement.line == 0 || !error.places().empty()) throw;
-        throw Error(error.error_class(), error.message(), {{"in line " + std::to_string(statement.line) + " of the code", {}}}, error.hint());
+        throw Error(error.error_class(), error.message(),
+                    {{"in line " + std::to_string(statement.line) + " of the code", {}}}, error.hint());
       }
     }
     return typed;
@@ -529,38 +567,39 @@ class BodyInference {
 
   decltype(Statement::node) type_node(const decltype(Statement::node)& node) {
     using Node = decltype(Statement::node);
-    return std::visit(Overloaded{[&](const Assign& n) -> Node {
-                                   Expr to = target(n.target);
-                                   Expr value = inference_.infer_for(n.value, to.type());
-                                   check_assignable(to, value);
-                                   return Assign{std::move(to), std::move(value)};
-                                 },
-                                 [&](const Update& n) -> Node {
-                                   Expr to = target(n.target);
-                                   // A power is resolved as an expression of its own.
-                                   if (n.op == BinaryOp::kPow) {
-                                     Expr value = inference_.infer(Expr::binary(n.op, n.target, n.value));
-                                     check_assignable(to, value);
-                                     return Assign{std::move(to), std::move(value)};
-                                   }
-                                   Expr value = update_value(n, to);
-                                   return Update{std::move(to), n.op, std::move(value)};
-                                 },
-                                 [&](const If& n) -> Node {
-                                   If result;
-                                   for (const IfBranch& branch : n.branches) {
-                                     Expr test = condition(branch.condition);
-                                     result.branches.push_back({std::move(test), type(branch.body)});
-                                   }
-                                   return result;
-                                 },
-                                 [&](const While& n) -> Node {
-                                   Expr test = condition(n.condition);
-                                   return While{std::move(test), type(n.body)};
-                                 },
-                                 [](const Break&) -> Node { return Break{}; }, [](const Continue&) -> Node { return Continue{}; },
-                                 [&](const Evaluate& n) -> Node { return Evaluate{inference_.infer(n.value)}; }},
-                      node);
+    return std::visit(
+        Overloaded{[&](const Assign& n) -> Node {
+                     Expr to = target(n.target);
+                     Expr value = inference_.infer_for(n.value, to.type());
+                     check_assignable(to, value);
+                     return Assign{std::move(to), std::move(value)};
+                   },
+                   [&](const Update& n) -> Node {
+                     Expr to = target(n.target);
+                     // A power is resolved as an expression of its own.
+                     if (n.op == BinaryOp::kPow) {
+                       Expr value = inference_.infer(Expr::binary(n.op, n.target, n.value));
+                       check_assignable(to, value);
+                       return Assign{std::move(to), std::move(value)};
+                     }
+                     Expr value = update_value(n, to);
+                     return Update{std::move(to), n.op, std::move(value)};
+                   },
+                   [&](const If& n) -> Node {
+                     If result;
+                     for (const IfBranch& branch : n.branches) {
+                       Expr test = condition(branch.condition);
+                       result.branches.push_back({std::move(test), type(branch.body)});
+                     }
+                     return result;
+                   },
+                   [&](const While& n) -> Node {
+                     Expr test = condition(n.condition);
+                     return While{std::move(test), type(n.body)};
+                   },
+                   [](const Break&) -> Node { return Break{}; }, [](const Continue&) -> Node { return Continue{}; },
+                   [&](const Evaluate& n) -> Node { return Evaluate{inference_.infer(n.value)}; }},
+        node);
   }
 
   Inference inference_;

@@ -9,12 +9,16 @@ namespace sdfg::tasklet {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 // Bytes of multi-byte UTF-8 characters count as letters, as nearly all do in Python.
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool continues_name(char c) { return starts_name(c) || is_digit(c); }
+bool continues_name(char c) {
+  return starts_name(c) || is_digit(c);
+}
 
 constexpr std::array<std::string_view, 24> kLongOperators = {"**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>",
                                                              "==",  "!=",  "<=",  ">=",  "+=", "-=", "*=", "/=",
@@ -129,7 +133,8 @@ class Lexer {
 
   void read_number() {
     std::size_t length = 1;
-    const bool prefixed = peek() == '0' && std::string_view("xXbBoO").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
+    const bool prefixed =
+        peek() == '0' && std::string_view("xXbBoO").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
     while (true) {
       const char c = peek(length);
       const char before = peek(length - 1);
@@ -194,9 +199,12 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text, bool one_expression) { return Lexer(text, one_expression).run(); }
+std::vector<Token> tokenize(std::string_view text, bool one_expression) {
+  return Lexer(text, one_expression).run();
+}
 
-void throw_syntax(std::string_view text, std::uint32_t line, std::uint32_t column, const std::string& message, std::string hint) {
+void throw_syntax(std::string_view text, std::uint32_t line, std::uint32_t column, const std::string& message,
+                  std::string hint) {
   std::size_t begin = 0;
   for (std::uint32_t i = 1; i < line && begin != std::string_view::npos; ++i) {
     begin = text.find('\n', begin);
@@ -206,7 +214,8 @@ void throw_syntax(std::string_view text, std::uint32_t line, std::uint32_t colum
   source = source.substr(0, source.find('\n'));
   if (source.size() > 160) source = source.substr(0, 157) + "...";
   throw Error(ErrorClass::kGraph,
-              "In the code '" + source + "' (line " + std::to_string(line) + ", column " + std::to_string(column) + "): " + message + ".",
+              "In the code '" + source + "' (line " + std::to_string(line) + ", column " + std::to_string(column) +
+                  "): " + message + ".",
               {}, std::move(hint));
 }
 

@@ -14,17 +14,17 @@ enum class TokenKind : std::uint8_t { kName, kNumber, kString, kOperator, kNewli
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;   // into the source
+  std::string_view text;  // into the source
   std::uint32_t line = 1;
   std::uint32_t column = 1;
 };
 
-// Throws Error(kGraph) on characters that no token starts with, on unbalanced brackets and on inconsistent indentation. The whole
-// text may be indented. With `one_expression`, line ends and indentation mean nothing.
+// Throws Error(kGraph) on characters that no token starts with, on unbalanced brackets and on inconsistent indentation.
+// The whole text may be indented. With `one_expression`, line ends and indentation mean nothing.
 std::vector<Token> tokenize(std::string_view text, bool one_expression);
 
 // An error of class graph about the text, saying where.
-[[noreturn]] void throw_syntax(std::string_view text, std::uint32_t line, std::uint32_t column, const std::string& message,
-                               std::string hint = {});
+[[noreturn]] void throw_syntax(std::string_view text, std::uint32_t line, std::uint32_t column,
+                               const std::string& message, std::string hint = {});
 
 }  // namespace sdfg::tasklet

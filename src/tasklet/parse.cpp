@@ -19,7 +19,8 @@ constexpr int kMaxNesting = 200;
 
 // Named constants, also under the prefixes of modules. `pi` alone may be a variable, see inference.
 std::optional<double> named_constant(std::string_view name) {
-  if (name == "inf" || name == "nan") return name == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (name == "inf" || name == "nan")
+    return name == "inf" ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   const std::string_view bare = without_module(name);
   if (bare == name) return std::nullopt;
   if (bare == "inf" || bare == "infty" || bare == "Inf") return std::numeric_limits<double>::infinity();
@@ -67,8 +68,9 @@ class ExpressionParser::Nesting {
   explicit Nesting(ExpressionParser& parser) : parser_(parser) {
     if (++parser_.nesting_ > kMaxNesting) {
       const Token& at = parser_.peek();
-      throw Error(ErrorClass::kLimit, "An expression in line " + std::to_string(at.line) + ", column " + std::to_string(at.column) +
-                                          " is nested deeper than " + std::to_string(kMaxNesting) + " levels.");
+      throw Error(ErrorClass::kLimit, "An expression in line " + std::to_string(at.line) + ", column " +
+                                          std::to_string(at.column) + " is nested deeper than " +
+                                          std::to_string(kMaxNesting) + " levels.");
     }
   }
   Nesting(const Nesting&) = delete;
@@ -81,9 +83,10 @@ class ExpressionParser::Nesting {
 
 bool ExpressionParser::is_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 35> kKeywords = {
-      "and",  "or",   "not",    "if",     "else", "elif",   "while",    "for",  "in",     "is",    "True", "False",
-      "None", "pass", "break",  "continue", "lambda", "return", "def",  "class", "import", "from", "global", "nonlocal",
-      "del",  "assert", "raise", "try",   "except", "finally", "with",  "yield", "async", "await", "as"};
+      "and", "or",     "not",     "if",   "else",   "elif",     "while",    "for",    "in",
+      "is",  "True",   "False",   "None", "pass",   "break",    "continue", "lambda", "return",
+      "def", "class",  "import",  "from", "global", "nonlocal", "del",      "assert", "raise",
+      "try", "except", "finally", "with", "yield",  "async",    "await",    "as"};
   return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
 }
 
@@ -108,8 +111,8 @@ void ExpressionParser::expect_op(std::string_view op, std::string_view after) {
 
 Expr ExpressionParser::build(Expr e, const Token& at) const {
   if (e.depth() > kMaxDepth) {
-    throw Error(ErrorClass::kLimit, "An expression in line " + std::to_string(at.line) + " has more than " + std::to_string(kMaxDepth) +
-                                        " nested operations.");
+    throw Error(ErrorClass::kLimit, "An expression in line " + std::to_string(at.line) + " has more than " +
+                                        std::to_string(kMaxDepth) + " nested operations.");
   }
   return e.column() != 0 ? e : e.with_column(at.column);
 }
@@ -129,7 +132,8 @@ Lambda ExpressionParser::parse_single_lambda() {
   while (!is_op(":")) {
     if (!lambda.parameters.empty()) expect_op(",", "a parameter");
     const Token& name = next();
-    if (name.kind != TokenKind::kName || is_keyword(name.text)) fail(name, "expected a parameter name, found " + describe(name));
+    if (name.kind != TokenKind::kName || is_keyword(name.text))
+      fail(name, "expected a parameter name, found " + describe(name));
     if (std::find(lambda.parameters.begin(), lambda.parameters.end(), name.text) != lambda.parameters.end()) {
       fail(name, "the parameter " + describe(name) + " occurs twice");
     }
@@ -184,7 +188,8 @@ Expr ExpressionParser::parse_comparison() {
     std::optional<BinaryOp> op;
     if (op_token.kind == TokenKind::kOperator) op = comparison_from(op_token.text);
     if (is_word("is")) op = is_word("not", 1) ? BinaryOp::kNotEqual : BinaryOp::kEqual;
-    if (is_word("in") || (is_word("not") && is_word("in", 1))) fail(op_token, "membership tests with 'in' are not supported");
+    if (is_word("in") || (is_word("not") && is_word("in", 1)))
+      fail(op_token, "membership tests with 'in' are not supported");
     if (!op) break;
     if (next().text == "is" && *op == BinaryOp::kNotEqual) next();
     Expr right = parse_binary(0);
@@ -204,9 +209,11 @@ Expr ExpressionParser::parse_binary(int level) {
   Expr left = parse_binary(level + 1);
   while (peek().kind == TokenKind::kOperator) {
     const Level& ops = kLevels[static_cast<std::size_t>(level)];
-    const auto* found = std::find_if(ops.ops.begin(), ops.ops.begin() + ops.count, [&](const auto& op) { return op.first == peek().text; });
+    const auto* found = std::find_if(ops.ops.begin(), ops.ops.begin() + ops.count,
+                                     [&](const auto& op) { return op.first == peek().text; });
     if (found == ops.ops.begin() + ops.count) {
-      if (level + 1 == static_cast<int>(kLevels.size()) && is_op("@")) fail(peek(), "the matrix product '@' is not defined for scalars");
+      if (level + 1 == static_cast<int>(kLevels.size()) && is_op("@"))
+        fail(peek(), "the matrix product '@' is not defined for scalars");
       break;
     }
     next();
@@ -272,9 +279,7 @@ Expr ExpressionParser::parse_primary() {
 Expr ExpressionParser::parse_atom() {
   const Token& at = next();
   switch (at.kind) {
-    case TokenKind::kNumber:
-      --at_;
-      return parse_number();
+    case TokenKind::kNumber: --at_; return parse_number();
     case TokenKind::kString: fail(at, "strings are not supported in scalar code");
     case TokenKind::kOperator:
       if (at.text == "(") {
@@ -299,7 +304,8 @@ Expr ExpressionParser::parse_atom() {
       }
       if (is_op("(")) return parse_call(name, at);
       if (is_op("[")) return parse_subscripts(std::move(name), at);
-      if (const std::optional<double> constant = named_constant(name)) return Expr::literal(*constant).with_column(at.column);
+      if (const std::optional<double> constant = named_constant(name))
+        return Expr::literal(*constant).with_column(at.column);
       return Expr(Name{std::move(name)}, {}, at.column);
     }
     case TokenKind::kNewline:
@@ -320,7 +326,8 @@ Expr ExpressionParser::parse_number() {
     }
   }
   std::erase(digits, '_');
-  const bool imaginary = !digits.starts_with("0x") && !digits.starts_with("0X") && (digits.back() == 'j' || digits.back() == 'J');
+  const bool imaginary =
+      !digits.starts_with("0x") && !digits.starts_with("0X") && (digits.back() == 'j' || digits.back() == 'J');
   if (imaginary) digits.pop_back();
   int base = 10;
   if (digits.size() > 2 && digits[0] == '0') {
@@ -346,7 +353,8 @@ Expr ExpressionParser::parse_number() {
   const auto [stop, status] = std::from_chars(begin, end, value, base);
   if (status == std::errc::result_out_of_range) fail(at, "the integer " + describe(at) + " needs more than 64 bits");
   if (stop != end || status != std::errc()) fail(at, describe(at) + " is not a number");
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return Expr(Literal{value, true}, {}, at.column);
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    return Expr(Literal{value, true}, {}, at.column);
   return Expr::weak(static_cast<std::int64_t>(value)).with_column(at.column);
 }
 
@@ -355,7 +363,8 @@ std::vector<Expr> ExpressionParser::parse_arguments(const Token& at) {
   expect_op("(", "a function name");
   while (!is_op(")")) {
     if (is_op("*") || is_op("**")) fail(peek(), "argument lists cannot be unpacked here");
-    if (peek().kind == TokenKind::kName && is_op("=", 1)) fail(peek(), "keyword arguments are not supported in scalar code");
+    if (peek().kind == TokenKind::kName && is_op("=", 1))
+      fail(peek(), "keyword arguments are not supported in scalar code");
     args.push_back(parse_test());
     if (!accept_op(",") && !is_op(")")) {
       fail(peek(), "expected ',' or ')' in the arguments of " + describe(at) + ", found " + describe(peek()));
@@ -424,8 +433,8 @@ Expr ExpressionParser::parse_call(const std::string& callee, const Token& at) {
     return build(Expr::cast(*type, std::move(args[0])), at);
   }
   if (const std::optional<BinaryOp> op = operator_from_function(callee)) {
-    const bool any_count = is_logical(*op) || *op == BinaryOp::kBitAnd || *op == BinaryOp::kBitOr || *op == BinaryOp::kBitXor ||
-                           *op == BinaryOp::kAdd || *op == BinaryOp::kMul;
+    const bool any_count = is_logical(*op) || *op == BinaryOp::kBitAnd || *op == BinaryOp::kBitOr ||
+                           *op == BinaryOp::kBitXor || *op == BinaryOp::kAdd || *op == BinaryOp::kMul;
     if (!any_count || args.size() < 2) expect_count(2);
     Expr e = std::move(args[0]);
     for (std::size_t i = 1; i < args.size(); ++i) e = build(Expr::binary(*op, std::move(e), std::move(args[i])), at);
@@ -435,8 +444,8 @@ Expr ExpressionParser::parse_call(const std::string& callee, const Token& at) {
     expect_count(1);
     return build(Expr::unary(UnaryOp::kNot, std::move(args[0])), at);
   }
-  if (bare == "bitwise_not" || bare == "bitwise_invert" || bare == "invert" || bare == "BitwiseNot" || bare == "BitwiseInvert" ||
-      bare == "__bitwise_invert") {
+  if (bare == "bitwise_not" || bare == "bitwise_invert" || bare == "invert" || bare == "BitwiseNot" ||
+      bare == "BitwiseInvert" || bare == "__bitwise_invert") {
     expect_count(1);
     return build(Expr::unary(UnaryOp::kBitNot, std::move(args[0])), at);
   }
@@ -446,14 +455,17 @@ Expr ExpressionParser::parse_call(const std::string& callee, const Token& at) {
   }
   if (bare == "Is" || bare == "IsNot") {
     expect_count(2);
-    return build(Expr::binary(bare == "Is" ? BinaryOp::kEqual : BinaryOp::kNotEqual, std::move(args[0]), std::move(args[1])), at);
+    return build(
+        Expr::binary(bare == "Is" ? BinaryOp::kEqual : BinaryOp::kNotEqual, std::move(args[0]), std::move(args[1])),
+        at);
   }
   if (bare == "SymExpr" && (args.size() == 1 || args.size() == 2)) return args[0];
   if (const std::optional<Function> function = function_from_string(callee)) {
     if (*function == Function::kMin || *function == Function::kMax) {
       if (args.empty()) expect_count(2);
       Expr e = std::move(args[0]);
-      for (std::size_t i = 1; i < args.size(); ++i) e = build(Expr::call(*function, {std::move(e), std::move(args[i])}), at);
+      for (std::size_t i = 1; i < args.size(); ++i)
+        e = build(Expr::call(*function, {std::move(e), std::move(args[i])}), at);
       return e;
     }
     const FunctionInfo& info = info_of(*function);
@@ -467,7 +479,11 @@ Expr ExpressionParser::parse_call(const std::string& callee, const Token& at) {
   return build(Expr(ExternalCall{callee, std::move(args)}), at);
 }
 
-Expr parse_expression(std::string_view text) { return ExpressionParser(text, true).parse_single(); }
-Lambda parse_lambda(std::string_view text) { return ExpressionParser(text, true).parse_single_lambda(); }
+Expr parse_expression(std::string_view text) {
+  return ExpressionParser(text, true).parse_single();
+}
+Lambda parse_lambda(std::string_view text) {
+  return ExpressionParser(text, true).parse_single_lambda();
+}
 
 }  // namespace sdfg::tasklet

@@ -53,7 +53,9 @@ class BodyParser : ExpressionParser {
     }
   }
 
-  static void add(Body& body, const Token& at, decltype(Statement::node) node) { body.push_back({std::move(node), at.line}); }
+  static void add(Body& body, const Token& at, decltype(Statement::node) node) {
+    body.push_back({std::move(node), at.line});
+  }
 
   void end_statement() {
     if (accept_op(";")) {
@@ -142,11 +144,13 @@ class BodyParser : ExpressionParser {
     add(body, at, While{std::move(condition), std::move(suite)});
   }
 
-  // The counter moves on before the body, so that `continue` needs no special care; as in Python, the body cannot change the range.
+  // The counter moves on before the body, so that `continue` needs no special care; as in Python, the body cannot
+  // change the range.
   void parse_for(Body& body) {
     const Token& at = next();
     const Token& variable = next();
-    if (variable.kind != TokenKind::kName || is_keyword(variable.text)) fail(variable, "expected a loop variable, found " + describe(variable));
+    if (variable.kind != TokenKind::kName || is_keyword(variable.text))
+      fail(variable, "expected a loop variable, found " + describe(variable));
     if (!accept_word("in")) fail(peek(), "expected 'in' after the loop variable, found " + describe(peek()));
     const Token& iterable = peek();
     Expr call = parse_test();
@@ -201,8 +205,9 @@ class BodyParser : ExpressionParser {
         if (at.text == "break") return add(body, at, Break{});
         return add(body, at, Continue{});
       }
-      static constexpr std::string_view kRefused[] = {"return", "def", "class", "import", "from", "global", "nonlocal", "del",
-                                                      "assert", "raise", "try", "with", "yield", "async", "await"};
+      static constexpr std::string_view kRefused[] = {"return", "def",      "class", "import", "from",
+                                                      "global", "nonlocal", "del",   "assert", "raise",
+                                                      "try",    "with",     "yield", "async",  "await"};
       if (std::find(std::begin(kRefused), std::end(kRefused), at.text) != std::end(kRefused)) {
         fail(at, "the statement '" + std::string(at.text) + "' is not supported in scalar code");
       }
@@ -237,7 +242,8 @@ class BodyParser : ExpressionParser {
 
   void check_target(const Expr& target, const Token& at) const {
     const bool name = std::holds_alternative<Name>(target.node());
-    if (!name && !std::holds_alternative<Subscript>(target.node())) fail(at, "only names and subscripts can be assigned to");
+    if (!name && !std::holds_alternative<Subscript>(target.node()))
+      fail(at, "only names and subscripts can be assigned to");
     if (name && std::get<Name>(target.node()).name == "None") fail(at, "'None' cannot be assigned to");
   }
 
@@ -283,7 +289,8 @@ class BodyParser : ExpressionParser {
     for (const std::vector<Expr>& side : sides) {
       targets += side.size();
       if (side.size() != values.size()) {
-        fail(at, std::to_string(values.size()) + " values cannot be assigned to " + std::to_string(side.size()) + " targets");
+        fail(at, std::to_string(values.size()) + " values cannot be assigned to " + std::to_string(side.size()) +
+                     " targets");
       }
       for (const Expr& target : side) check_target(target, at);
     }
@@ -307,6 +314,8 @@ class BodyParser : ExpressionParser {
 
 }  // namespace
 
-Body parse_body(std::string_view text) { return BodyParser(text).run(); }
+Body parse_body(std::string_view text) {
+  return BodyParser(text).run();
+}
 
 }  // namespace sdfg::tasklet

@@ -17,7 +17,9 @@ bool has_view(const Type& type) {
   return type.is_void() || (type.is_scalar() && (is_integer(type.scalar()) || type.scalar() == ScalarType::kBool));
 }
 
-bool is_boolean(const Expr& e) { return e.type().is_scalar() && e.type().scalar() == ScalarType::kBool; }
+bool is_boolean(const Expr& e) {
+  return e.type().is_scalar() && e.type().scalar() == ScalarType::kBool;
+}
 
 // As a condition: integers are true when not zero.
 symbolic::Expr truth_of(const Expr& e, const symbolic::Expr& view) {
@@ -48,7 +50,8 @@ Maybe view_of_binary(const Binary& n) {
     if (n.op == BinaryOp::kBitAnd) return both;
     if (n.op == BinaryOp::kBitOr) return symbolic::logical_or(*left, *right);
     if (n.op == BinaryOp::kEqual) return symbolic::logical_or(both, neither);
-    if (n.op == BinaryOp::kNotEqual || n.op == BinaryOp::kBitXor) return symbolic::logical_not(symbolic::logical_or(both, neither));
+    if (n.op == BinaryOp::kNotEqual || n.op == BinaryOp::kBitXor)
+      return symbolic::logical_not(symbolic::logical_or(both, neither));
   }
   const symbolic::Expr a = number_of(*left);
   const symbolic::Expr b = number_of(*right);
@@ -92,7 +95,8 @@ Maybe view_of_call(const Call& n) {
   }
   const bool divides = n.function == Function::kIntFloor || n.function == Function::kIntCeil;
   if (divides && args.size() == 2 && !args[1].is_zero()) {
-    return n.function == Function::kIntFloor ? symbolic::floor_div(args[0], args[1]) : symbolic::ceil_div(args[0], args[1]);
+    return n.function == Function::kIntFloor ? symbolic::floor_div(args[0], args[1])
+                                             : symbolic::ceil_div(args[0], args[1]);
   }
   return std::nullopt;
 }
@@ -105,7 +109,8 @@ Maybe view_of_rounded_quotient(const Call& n) {
   const Maybe a = to_symbolic(quotient->operands[0]);
   const Maybe b = to_symbolic(quotient->operands[1]);
   if (!a || !b || b->is_zero()) return std::nullopt;
-  return n.function == Function::kFloor ? symbolic::floor_div(number_of(*a), number_of(*b)) : symbolic::ceil_div(number_of(*a), number_of(*b));
+  return n.function == Function::kFloor ? symbolic::floor_div(number_of(*a), number_of(*b))
+                                        : symbolic::ceil_div(number_of(*a), number_of(*b));
 }
 
 Expr from(const symbolic::Expr& e);
@@ -125,8 +130,9 @@ Expr from_sum(const symbolic::Expr& e) {
   std::vector<symbolic::Expr> positive;
   std::vector<symbolic::Expr> negative;
   for (const symbolic::Expr& term : e.args()) {
-    const bool minus = (term.is_integer() && term.value() < 0) ||
-                       (term.kind() == symbolic::Kind::kMul && term.args()[0].is_integer() && term.args()[0].value() < 0);
+    const bool minus =
+        (term.is_integer() && term.value() < 0) ||
+        (term.kind() == symbolic::Kind::kMul && term.args()[0].is_integer() && term.args()[0].value() < 0);
     const bool smallest = term.is_integer() && term.value() == INT64_MIN;
     if (minus && !smallest) {
       negative.push_back(-term);
@@ -135,7 +141,8 @@ Expr from_sum(const symbolic::Expr& e) {
     }
   }
   std::optional<Expr> result;
-  for (const symbolic::Expr& term : positive) result = result ? Expr::binary(BinaryOp::kAdd, *result, from(term)) : from(term);
+  for (const symbolic::Expr& term : positive)
+    result = result ? Expr::binary(BinaryOp::kAdd, *result, from(term)) : from(term);
   for (const symbolic::Expr& term : negative) {
     result = result ? Expr::binary(BinaryOp::kSub, *result, from(term)) : from(-term);
   }
@@ -157,7 +164,8 @@ Expr from(const symbolic::Expr& e) {
     case K::kSymbol: return Expr::name(e.name());
     case K::kRead: return Expr::subscript(e.name(), from_all(e.args()));
     case K::kCall:
-      if (const std::optional<Function> function = function_from_string(e.name())) return Expr::call(*function, from_all(e.args()));
+      if (const std::optional<Function> function = function_from_string(e.name()))
+        return Expr::call(*function, from_all(e.args()));
       return Expr(ExternalCall{e.name(), from_all(e.args())});
     case K::kAdd: return from_sum(e);
     case K::kMul:
@@ -167,8 +175,10 @@ Expr from(const symbolic::Expr& e) {
     case K::kFloorDiv: return binary(BinaryOp::kFloorDiv);
     case K::kCeilDiv: return Expr::call(Function::kIntCeil, from_all(e.args()));
     case K::kMod: return binary(BinaryOp::kMod);
-    case K::kMin: return chain(e, [](Expr a, Expr b) { return Expr::call(Function::kMin, {std::move(a), std::move(b)}); });
-    case K::kMax: return chain(e, [](Expr a, Expr b) { return Expr::call(Function::kMax, {std::move(a), std::move(b)}); });
+    case K::kMin:
+      return chain(e, [](Expr a, Expr b) { return Expr::call(Function::kMin, {std::move(a), std::move(b)}); });
+    case K::kMax:
+      return chain(e, [](Expr a, Expr b) { return Expr::call(Function::kMax, {std::move(a), std::move(b)}); });
     case K::kAbs: return Expr::call(Function::kAbs, from_all(e.args()));
     case K::kSelect: return Expr::select(from(e.args()[0]), from(e.args()[1]), from(e.args()[2]));
     case K::kEqual: return binary(BinaryOp::kEqual);
@@ -192,56 +202,57 @@ Expr from(const symbolic::Expr& e) {
 
 std::optional<symbolic::Expr> to_symbolic(const Expr& e) {
   return std::visit(
-      Overloaded{
-          [&](const Literal& n) -> Maybe {
-            if (const bool* v = std::get_if<bool>(&n.value)) return symbolic::Expr::boolean(*v);
-            if (const std::optional<std::int64_t> v = integer_literal(e)) return symbolic::Expr(*v);
-            return std::nullopt;
-          },
-          [&](const Name& n) -> Maybe { return has_view(e.type()) ? symbolic::Expr::symbol(n.name) : Maybe(); },
-          [&](const Subscript& n) -> Maybe {
-            if (!has_view(e.type())) return std::nullopt;
-            std::vector<symbolic::Expr> indices;
-            for (const Expr& index : n.indices) {
-              const Maybe view = to_symbolic(index);
-              if (!view) return std::nullopt;
-              indices.push_back(number_of(*view));
-            }
-            return symbolic::Expr::read(n.base, std::move(indices));
-          },
-          [&](const Unary& n) -> Maybe {
-            const Maybe operand = to_symbolic(n.operand[0]);
-            if (!operand) return std::nullopt;
-            switch (n.op) {
-              case UnaryOp::kNegate: return -number_of(*operand);
-              case UnaryOp::kNot: return symbolic::logical_not(truth_of(n.operand[0], *operand));
-              case UnaryOp::kBitNot:
-                if (is_boolean(n.operand[0]) || operand->is_boolean_valued()) return symbolic::logical_not(*operand);
-                return symbolic::bit_not(*operand);
-            }
-            return std::nullopt;
-          },
-          [](const Binary& n) { return view_of_binary(n); },
-          [](const Select& n) -> Maybe {
-            const Maybe condition = to_symbolic(n.parts[0]);
-            const Maybe yes = to_symbolic(n.parts[1]);
-            const Maybe no = to_symbolic(n.parts[2]);
-            if (!condition || !yes || !no) return std::nullopt;
-            const bool booleans = yes->is_boolean_valued() && no->is_boolean_valued();
-            return symbolic::select(truth_of(n.parts[0], *condition), booleans ? *yes : number_of(*yes), booleans ? *no : number_of(*no));
-          },
-          [](const Call& n) -> Maybe {
-            if (const Maybe quotient = view_of_rounded_quotient(n)) return quotient;
-            return view_of_call(n);
-          },
-          [](const ExternalCall&) -> Maybe { return std::nullopt; },
-          [](const Cast& n) -> Maybe {
-            if (!n.to.is_scalar() || n.operand[0].type().is_void()) return std::nullopt;
-            const Maybe operand = to_symbolic(n.operand[0]);
-            if (!operand) return std::nullopt;
-            if (n.to.scalar() == ScalarType::kBool) return truth_of(n.operand[0], *operand);
-            return is_integer(n.to.scalar()) ? Maybe(number_of(*operand)) : Maybe();
-          }},
+      Overloaded{[&](const Literal& n) -> Maybe {
+                   if (const bool* v = std::get_if<bool>(&n.value)) return symbolic::Expr::boolean(*v);
+                   if (const std::optional<std::int64_t> v = integer_literal(e)) return symbolic::Expr(*v);
+                   return std::nullopt;
+                 },
+                 [&](const Name& n) -> Maybe { return has_view(e.type()) ? symbolic::Expr::symbol(n.name) : Maybe(); },
+                 [&](const Subscript& n) -> Maybe {
+                   if (!has_view(e.type())) return std::nullopt;
+                   std::vector<symbolic::Expr> indices;
+                   for (const Expr& index : n.indices) {
+                     const Maybe view = to_symbolic(index);
+                     if (!view) return std::nullopt;
+                     indices.push_back(number_of(*view));
+                   }
+                   return symbolic::Expr::read(n.base, std::move(indices));
+                 },
+                 [&](const Unary& n) -> Maybe {
+                   const Maybe operand = to_symbolic(n.operand[0]);
+                   if (!operand) return std::nullopt;
+                   switch (n.op) {
+                     case UnaryOp::kNegate: return -number_of(*operand);
+                     case UnaryOp::kNot: return symbolic::logical_not(truth_of(n.operand[0], *operand));
+                     case UnaryOp::kBitNot:
+                       if (is_boolean(n.operand[0]) || operand->is_boolean_valued())
+                         return symbolic::logical_not(*operand);
+                       return symbolic::bit_not(*operand);
+                   }
+                   return std::nullopt;
+                 },
+                 [](const Binary& n) { return view_of_binary(n); },
+                 [](const Select& n) -> Maybe {
+                   const Maybe condition = to_symbolic(n.parts[0]);
+                   const Maybe yes = to_symbolic(n.parts[1]);
+                   const Maybe no = to_symbolic(n.parts[2]);
+                   if (!condition || !yes || !no) return std::nullopt;
+                   const bool booleans = yes->is_boolean_valued() && no->is_boolean_valued();
+                   return symbolic::select(truth_of(n.parts[0], *condition), booleans ? *yes : number_of(*yes),
+                                           booleans ? *no : number_of(*no));
+                 },
+                 [](const Call& n) -> Maybe {
+                   if (const Maybe quotient = view_of_rounded_quotient(n)) return quotient;
+                   return view_of_call(n);
+                 },
+                 [](const ExternalCall&) -> Maybe { return std::nullopt; },
+                 [](const Cast& n) -> Maybe {
+                   if (!n.to.is_scalar() || n.operand[0].type().is_void()) return std::nullopt;
+                   const Maybe operand = to_symbolic(n.operand[0]);
+                   if (!operand) return std::nullopt;
+                   if (n.to.scalar() == ScalarType::kBool) return truth_of(n.operand[0], *operand);
+                   return is_integer(n.to.scalar()) ? Maybe(number_of(*operand)) : Maybe();
+                 }},
       e.node());
 }
 

@@ -64,7 +64,8 @@ std::int64_t to_integer(double v, ScalarType type) {
     return has_sign ? std::numeric_limits<std::int64_t>::max() >> (64 - bits)
                     : static_cast<std::int64_t>(std::numeric_limits<std::uint64_t>::max() >> (64 - bits));
   }
-  if (has_sign) return v <= -limit ? std::numeric_limits<std::int64_t>::min() >> (64 - bits) : static_cast<std::int64_t>(v);
+  if (has_sign)
+    return v <= -limit ? std::numeric_limits<std::int64_t>::min() >> (64 - bits) : static_cast<std::int64_t>(v);
   if (v <= -1.0) return 0;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(v < 0 ? 0.0 : v));
 }

@@ -35,27 +35,28 @@ void collect_target(const Expr& target, Uses& uses) {
 
 void collect(const Body& body, Uses& uses) {
   for (const Statement& statement : body) {
-    std::visit(Overloaded{[&](const Assign& n) {
-                            collect(n.value, uses);
-                            collect_target(n.target, uses);
-                          },
-                          [&](const Update& n) {
-                            collect(n.target, uses);
-                            collect(n.value, uses);
-                            collect_target(n.target, uses);
-                          },
-                          [&](const If& n) {
-                            for (const IfBranch& branch : n.branches) {
-                              collect(branch.condition, uses);
-                              collect(branch.body, uses);
-                            }
-                          },
-                          [&](const While& n) {
-                            collect(n.condition, uses);
-                            collect(n.body, uses);
-                          },
-                          [](const Break&) {}, [](const Continue&) {}, [&](const Evaluate& n) { collect(n.value, uses); }},
-               statement.node);
+    std::visit(
+        Overloaded{[&](const Assign& n) {
+                     collect(n.value, uses);
+                     collect_target(n.target, uses);
+                   },
+                   [&](const Update& n) {
+                     collect(n.target, uses);
+                     collect(n.value, uses);
+                     collect_target(n.target, uses);
+                   },
+                   [&](const If& n) {
+                     for (const IfBranch& branch : n.branches) {
+                       collect(branch.condition, uses);
+                       collect(branch.body, uses);
+                     }
+                   },
+                   [&](const While& n) {
+                     collect(n.condition, uses);
+                     collect(n.body, uses);
+                   },
+                   [](const Break&) {}, [](const Continue&) {}, [&](const Evaluate& n) { collect(n.value, uses); }},
+        statement.node);
   }
 }
 
@@ -66,19 +67,20 @@ Body map_body(const Body& body, const MapExpr& map) {
   Body result;
   result.reserve(body.size());
   for (const Statement& statement : body) {
-    Node node = std::visit(Overloaded{[&](const Assign& n) -> Node { return Assign{map(n.target), map(n.value)}; },
-                                      [&](const Update& n) -> Node { return Update{map(n.target), n.op, map(n.value)}; },
-                                      [&](const If& n) -> Node {
-                                        If copy;
-                                        for (const IfBranch& branch : n.branches) {
-                                          copy.branches.push_back({map(branch.condition), map_body(branch.body, map)});
-                                        }
-                                        return copy;
-                                      },
-                                      [&](const While& n) -> Node { return While{map(n.condition), map_body(n.body, map)}; },
-                                      [](const Break&) -> Node { return Break{}; }, [](const Continue&) -> Node { return Continue{}; },
-                                      [&](const Evaluate& n) -> Node { return Evaluate{map(n.value)}; }},
-                           statement.node);
+    Node node = std::visit(
+        Overloaded{[&](const Assign& n) -> Node { return Assign{map(n.target), map(n.value)}; },
+                   [&](const Update& n) -> Node { return Update{map(n.target), n.op, map(n.value)}; },
+                   [&](const If& n) -> Node {
+                     If copy;
+                     for (const IfBranch& branch : n.branches) {
+                       copy.branches.push_back({map(branch.condition), map_body(branch.body, map)});
+                     }
+                     return copy;
+                   },
+                   [&](const While& n) -> Node { return While{map(n.condition), map_body(n.body, map)}; },
+                   [](const Break&) -> Node { return Break{}; }, [](const Continue&) -> Node { return Continue{}; },
+                   [&](const Evaluate& n) -> Node { return Evaluate{map(n.value)}; }},
+        statement.node);
     result.push_back({std::move(node), statement.line});
   }
   return result;
@@ -92,18 +94,21 @@ Expr with_mapped_children(const Expr& e, const auto& map) {
   return e.with_children(std::move(children));
 }
 
-void write_type(const Type& type, ByteWriter& out) { out.text(type.str()); }
+void write_type(const Type& type, ByteWriter& out) {
+  out.text(type.str());
+}
 
 void write(const Literal& literal, ByteWriter& out) {
   out.boolean(literal.weak);
   out.u8(static_cast<std::uint8_t>(literal.value.index()));
-  std::visit(Overloaded{[&](bool v) { out.boolean(v); }, [&](std::int64_t v) { out.i64(v); }, [&](std::uint64_t v) { out.u64(v); },
-                        [&](double v) { out.u64(std::bit_cast<std::uint64_t>(v)); },
-                        [&](const std::complex<double>& v) {
-                          out.u64(std::bit_cast<std::uint64_t>(v.real()));
-                          out.u64(std::bit_cast<std::uint64_t>(v.imag()));
-                        }},
-             literal.value);
+  std::visit(
+      Overloaded{[&](bool v) { out.boolean(v); }, [&](std::int64_t v) { out.i64(v); },
+                 [&](std::uint64_t v) { out.u64(v); }, [&](double v) { out.u64(std::bit_cast<std::uint64_t>(v)); },
+                 [&](const std::complex<double>& v) {
+                   out.u64(std::bit_cast<std::uint64_t>(v.real()));
+                   out.u64(std::bit_cast<std::uint64_t>(v.imag()));
+                 }},
+      literal.value);
 }
 
 }  // namespace
@@ -138,7 +143,8 @@ Body replace_names(const Body& body, const std::map<std::string, Expr, std::less
   Body result = map_body(body, [&](const Expr& e) { return replace_names(e, by); });
   const auto check = [](const Expr& target) {
     if (!std::holds_alternative<Name>(target.node()) && !std::holds_alternative<Subscript>(target.node())) {
-      throw Error(ErrorClass::kUsage, "An assignment target was replaced by '" + to_python(target) + "', which cannot be assigned to.");
+      throw Error(ErrorClass::kUsage,
+                  "An assignment target was replaced by '" + to_python(target) + "', which cannot be assigned to.");
     }
   };
   for (const Statement& statement : result) {
@@ -172,12 +178,14 @@ Body rename_bases(const Body& body, const std::map<std::string, std::string, std
 void write_canonical(const Expr& e, ByteWriter& out) {
   out.u8(static_cast<std::uint8_t>(e.node().index()));
   write_type(e.type(), out);
-  std::visit(Overloaded{[&](const Literal& n) { write(n, out); }, [&](const Name& n) { out.text(n.name); },
-                        [&](const Subscript& n) { out.text(n.base); }, [&](const Unary& n) { out.u8(static_cast<std::uint8_t>(n.op)); },
-                        [&](const Binary& n) { out.u8(static_cast<std::uint8_t>(n.op)); }, [](const Select&) {},
-                        [&](const Call& n) { out.u8(static_cast<std::uint8_t>(n.function)); },
-                        [&](const ExternalCall& n) { out.text(n.callee); }, [&](const Cast& n) { write_type(n.to, out); }},
-             e.node());
+  std::visit(
+      Overloaded{[&](const Literal& n) { write(n, out); }, [&](const Name& n) { out.text(n.name); },
+                 [&](const Subscript& n) { out.text(n.base); },
+                 [&](const Unary& n) { out.u8(static_cast<std::uint8_t>(n.op)); },
+                 [&](const Binary& n) { out.u8(static_cast<std::uint8_t>(n.op)); }, [](const Select&) {},
+                 [&](const Call& n) { out.u8(static_cast<std::uint8_t>(n.function)); },
+                 [&](const ExternalCall& n) { out.text(n.callee); }, [&](const Cast& n) { write_type(n.to, out); }},
+      e.node());
   out.u32(static_cast<std::uint32_t>(e.children().size()));
   for (const Expr& child : e.children()) write_canonical(child, out);
 }
@@ -206,7 +214,8 @@ void write_canonical(const Body& body, ByteWriter& out) {
                             write_canonical(n.condition, out);
                             write_canonical(n.body, out);
                           },
-                          [](const Break&) {}, [](const Continue&) {}, [&](const Evaluate& n) { write_canonical(n.value, out); }},
+                          [](const Break&) {}, [](const Continue&) {},
+                          [&](const Evaluate& n) { write_canonical(n.value, out); }},
                statement.node);
   }
 }
