@@ -10,3 +10,22 @@ find_path(SDFG_SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
 find_path(SDFG_FMT_INCLUDE fmt/format.h REQUIRED)
 add_library(sdfg_spdlog INTERFACE)
 target_include_directories(sdfg_spdlog SYSTEM INTERFACE ${SDFG_SPDLOG_INCLUDE} ${SDFG_FMT_INCLUDE})
+
+# isl, for integer sets. Its GMP stays a shared library (LGPL).
+find_path(SDFG_ISL_INCLUDE isl/set.h REQUIRED)
+find_library(SDFG_ISL NAMES libisl.a isl REQUIRED)
+find_library(SDFG_GMP NAMES gmp libgmp.so.10 REQUIRED)
+add_library(sdfg_isl INTERFACE)
+target_include_directories(sdfg_isl SYSTEM INTERFACE ${SDFG_ISL_INCLUDE})
+target_link_libraries(sdfg_isl INTERFACE ${SDFG_ISL} ${SDFG_GMP})
+
+# nlohmann/json, headers only.
+find_path(SDFG_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+add_library(sdfg_json INTERFACE)
+target_include_directories(sdfg_json SYSTEM INTERFACE ${SDFG_JSON_INCLUDE})
+
+# zlib, for gzip files.
+find_path(SDFG_ZLIB_INCLUDE zlib.h REQUIRED)
+add_library(sdfg_zlib INTERFACE)
+target_include_directories(sdfg_zlib SYSTEM INTERFACE ${SDFG_ZLIB_INCLUDE})
+target_link_libraries(sdfg_zlib INTERFACE ${SDFG_ZLIB})

@@ -1,9 +1,11 @@
 // Options, the environment, and how they resolve.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <fstream>
 #include <sdfg/error.hpp>
 #include <sdfg/options.hpp>
 #include <set>
+#include <sstream>
 
 #include "base/env.hpp"
 #include "base/suggest.hpp"
@@ -181,6 +183,13 @@ TEST_CASE("the key changes with what influences code, and with nothing else") {
   Options options;
   options.specialize = {{"N", 1000}};
   CHECK(sdfg::bytes_for_key(sdfg::resolve(options)) != base);
+}
+
+TEST_CASE("the README lists the variables as the table has them") {
+  std::ifstream file(SDFG_SOURCE_DIR "/README.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  CHECK(text.str().find(sdfg::variables_as_markdown()) != std::string::npos);
 }
 
 TEST_CASE("the nearest name is near, or there is none") {

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything, runs all tests. The last line says how many passed and failed.
+# Arguments go to ctest, e.g. `tests/run.sh -R symbolic`.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/support/steps.sh"
+
+echo "sdfg: tests"
+bash "$root/third_party/install-deps.sh"
+configure_and_build all
+
+counts=$build/log/counts.txt
+output=$build/log/ctest.txt
+: >"$counts"
+status=0
+if [ -t 1 ]; then show=(tee "$output"); else show=(tee "$output"); fi
+SDFG_TEST_COUNTS=$counts ctest --test-dir "$build" --output-on-failure -j "$jobs" "$@" 2>&1 | "${show[@]}" \
+  | grep -vE '^ +Start |^Internal ctest|^Test project|^$' || true
+status=${PIPESTATUS[0]}
+
+# A Catch2 executable counts its test cases, anything else counts as one; a crash loses the count and is one failure.
+awk -v counts="$counts" '
+  BEGIN { while ((getline line < counts) > 0) { split(line, f, " "); sub(/^test_/, "", f[1]); good[f[1]] = f[2]; bad[f[1]] = f[3] } }
+  /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+    name = $4
+    ok = /   Passed /
+    if (/\*\*\*Skipped|\*\*\*Not Run/) { skipped++; next }
+    if (name in good) { passed += good[name]; failed += bad[name]; if (!ok && bad[name] == 0) failed++ }
+    else if (ok) passed++
+    else failed++
+  }
+  END {
+    if (skipped) printf "%d skipped\n", skipped
+    printf "%d passed, %d failed\n", passed, failed
+    exit failed > 0 || passed == 0
+  }' "$output"
