@@ -32,4 +32,10 @@ std::vector<Problem> validate(const Graph& g);
 // Throws Error(kGraph) with the first problem (and the count of further ones in the text), if any.
 void check(const Graph& g);
 
+// Elements nested deeper than this are refused (kDepth): every walk recurses.
+inline constexpr std::size_t kMaxDepth = 200;
+
+// The rules of one library node: its connectors, and the shapes and types of what they move. Problems carry the node's id and no places.
+void check_library(const Graph& g, const State& s, const Node& node, std::vector<Problem>& problems, const symbolic::Facts& facts = {});
+
 }  // namespace sdfg::ir
