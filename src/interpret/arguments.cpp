@@ -44,14 +44,17 @@ Arguments Arguments::from_packed(const ir::Graph& graph, void* const* packed) {
   for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
     const std::string& name = graph.parameters[i];
     if (const ir::Container* c = graph.containers.find(name)) {
-      if (c->is_scalar() && c->type.is_scalar()) out.set(name, Value::load(packed[i], c->type.scalar()));
-      else out.set(name, packed[i]);
+      if (c->is_scalar() && c->type.is_scalar())
+        out.set(name, Value::load(packed[i], c->type.scalar()));
+      else
+        out.set(name, packed[i]);
       continue;
     }
     const ir::Symbol& s = graph.symbols.at(name);
     if (s.type.kind() == Type::Kind::kCallback)
       out.set(name, wrap_function(s.type.callback(), reinterpret_cast<void (*)()>(packed[i]), name));
-    else out.set(name, Value::load(packed[i], s.type.scalar()));
+    else
+      out.set(name, Value::load(packed[i], s.type.scalar()));
   }
   return out;
 }
@@ -64,20 +67,25 @@ constexpr std::size_t kVectorRegisters = 8;
 using Integers = std::int64_t (&)[kIntegerRegisters];
 using Doubles = double (&)[kVectorRegisters];
 
-// In the calling conventions we run on (System V x86-64, AAPCS64) integer and floating arguments are numbered apart and a callee
-// ignores registers it has no parameter for. So one call form with all registers filled serves every signature that fits in registers.
+// In the calling conventions we run on (System V x86-64, AAPCS64) integer and floating arguments are numbered apart and
+// a callee ignores registers it has no parameter for. So one call form with all registers filled serves every signature
+// that fits in registers.
 template <typename R>
 R call_with_registers(void (*function)(), Integers i, Doubles d) {
-  using F = R (*)(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double, double, double, double,
-                  double, double, double, double);
-  return reinterpret_cast<F>(function)(i[0], i[1], i[2], i[3], i[4], i[5], d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]);
+  using F = R (*)(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double, double,
+                  double, double, double, double, double, double);
+  return reinterpret_cast<F>(function)(i[0], i[1], i[2], i[3], i[4], i[5], d[0], d[1], d[2], d[3], d[4], d[5], d[6],
+                                       d[7]);
 }
 
 Error unsupported(std::string_view name, std::string_view what) {
-  return {ErrorClass::kUsage, "the interpreter can't call the C function of callback '" + std::string(name) + "': " + std::string(what)};
+  return {ErrorClass::kUsage,
+          "the interpreter can't call the C function of callback '" + std::string(name) + "': " + std::string(what)};
 }
 
-bool in_vector_register(ScalarType type) { return type == ScalarType::kFloat32 || type == ScalarType::kFloat64; }
+bool in_vector_register(ScalarType type) {
+  return type == ScalarType::kFloat32 || type == ScalarType::kFloat64;
+}
 
 double register_image(const Value& value) {
   if (value.type() == ScalarType::kFloat64) return value.as_double();
@@ -121,10 +129,13 @@ Callback wrap_function(const CallbackInfo& signature, void (*function)(), std::s
       call_with_registers<void>(function, integers, doubles);
       return Value();
     }
-    if (returns.scalar() == ScalarType::kFloat64) return Value::floating(call_with_registers<double>(function, integers, doubles));
+    if (returns.scalar() == ScalarType::kFloat64)
+      return Value::floating(call_with_registers<double>(function, integers, doubles));
     if (returns.scalar() == ScalarType::kFloat32)
-      return Value::floating(static_cast<double>(call_with_registers<float>(function, integers, doubles)), ScalarType::kFloat32);
-    if (returns.scalar() == ScalarType::kBool) return Value::boolean(call_with_registers<bool>(function, integers, doubles));
+      return Value::floating(static_cast<double>(call_with_registers<float>(function, integers, doubles)),
+                             ScalarType::kFloat32);
+    if (returns.scalar() == ScalarType::kBool)
+      return Value::boolean(call_with_registers<bool>(function, integers, doubles));
     return Value::integer(call_with_registers<std::int64_t>(function, integers, doubles), returns.scalar());
   };
 }

@@ -1,4 +1,5 @@
-// What a call of the interpreter is given: memory for containers, values for symbols and scalars, functions for callbacks.
+// What a call of the interpreter is given: memory for containers, values for symbols and scalars, functions for
+// callbacks.
 #pragma once
 
 #include <complex>
@@ -33,20 +34,22 @@ class Arguments {
   template <typename T>
     requires std::is_arithmetic_v<T>
   Arguments& set(std::string name, T value) {
-    if constexpr (std::is_same_v<T, bool>) return set(std::move(name), tasklet::Value::boolean(value));
+    if constexpr (std::is_same_v<T, bool>)
+      return set(std::move(name), tasklet::Value::boolean(value));
     else if constexpr (std::is_integral_v<T>)
       return set(std::move(name), tasklet::Value::integer(static_cast<std::int64_t>(value), kScalarTypeOf<T>));
-    else return set(std::move(name), tasklet::Value::floating(static_cast<double>(value), kScalarTypeOf<T>));
+    else
+      return set(std::move(name), tasklet::Value::floating(static_cast<double>(value), kScalarTypeOf<T>));
   }
   // One block of memory for all External containers of a storage; see Instance::workspace_size.
   Arguments& set_workspace(ir::Storage storage, void* memory);
 
-  // The packed convention of compiled code, in parameter order: the address itself for containers, the address of the value for symbols
-  // and scalars, the function pointer for callbacks.
+  // The packed convention of compiled code, in parameter order: the address itself for containers, the address of the
+  // value for symbols and scalars, the function pointer for callbacks.
   static Arguments from_packed(const ir::Graph& graph, void* const* packed);
 
   const Entry* find(std::string_view name) const;
-  void* workspace(ir::Storage storage) const;   // null: none given
+  void* workspace(ir::Storage storage) const;  // null: none given
   const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
 
  private:
@@ -54,7 +57,8 @@ class Arguments {
   std::map<ir::Storage, void*> workspaces_;
 };
 
-// Wraps a C function of a callback type's signature. Throws Error(kUsage) for signatures outside what is described in the source.
+// Wraps a C function of a callback type's signature. Throws Error(kUsage) for signatures outside what is described in
+// the source.
 Callback wrap_function(const CallbackInfo& signature, void (*function)(), std::string_view name);
 
 }  // namespace sdfg::interpret

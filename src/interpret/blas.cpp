@@ -13,11 +13,13 @@ std::size_t at(T k) {
   return static_cast<std::size_t>(k);
 }
 
-struct Matrix {   // a row-major matrix in a vector of numbers, perhaps seen transposed
+struct Matrix {  // a row-major matrix in a vector of numbers, perhaps seen transposed
   std::int64_t rows, columns;
   bool transposed;
   std::int64_t offset = 0;
-  std::int64_t index(std::int64_t i, std::int64_t j) const { return offset + (transposed ? j * rows + i : i * columns + j); }
+  std::int64_t index(std::int64_t i, std::int64_t j) const {
+    return offset + (transposed ? j * rows + i : i * columns + j);
+  }
 };
 
 Matrix matrix_of(const Tensor& t, bool transposed) {
@@ -26,7 +28,8 @@ Matrix matrix_of(const Tensor& t, bool transposed) {
   return transposed ? Matrix{columns, rows, true} : Matrix{rows, columns, false};
 }
 
-// What beta multiplies: the input `cin` when there is one, what the output holds otherwise. Not read at all when beta is zero.
+// What beta multiplies: the input `cin` when there is one, what the output holds otherwise. Not read at all when beta
+// is zero.
 template <typename T>
 std::vector<T> addend(const Operands& operands, const Tensor& out, std::string_view cin, Complex beta) {
   if (beta == 0.0) return std::vector<T>(at(out.size()), T{});
@@ -37,10 +40,12 @@ std::vector<T> addend(const Operands& operands, const Tensor& out, std::string_v
 }
 
 // c = alpha * op(a) op(b) + beta * c with NumPy's broadcasting of all but the last two dimensions.
-void multiply(const Operands& operands, const Tensor& a, const Tensor& b, Tensor& c, bool trans_a, bool trans_b, Complex alpha, Complex beta) {
+void multiply(const Operands& operands, const Tensor& a, const Tensor& b, Tensor& c, bool trans_a, bool trans_b,
+              Complex alpha, Complex beta) {
   const Matrix ma = matrix_of(a, trans_a), mb = matrix_of(b, trans_b), mc = matrix_of(c, false);
   if (ma.columns != mb.rows || ma.rows != mc.rows || mb.columns != mc.columns)
-    fail_shape(operands, "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", whose extents don't match");
+    fail_shape(operands,
+               "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", whose extents don't match");
   // Batch dimensions of the output, aligned at the right as NumPy does.
   const std::size_t batch_rank = c.rank() - 2;
   const std::int64_t batches = mc.rows * mc.columns == 0 ? 0 : c.size() / (mc.rows * mc.columns);
@@ -58,7 +63,9 @@ void multiply(const Operands& operands, const Tensor& a, const Tensor& b, Tensor
     }
     return index;
   };
-  if (std::max(a.rank(), b.rank()) > c.rank()) fail_shape(operands, "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", which has too few dimensions");
+  if (std::max(a.rank(), b.rank()) > c.rank())
+    fail_shape(operands,
+               "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", which has too few dimensions");
   with_number({a.type(), b.type(), c.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> va = a.read<T>(), vb = b.read<T>();
@@ -98,8 +105,8 @@ void run_op(const ir::BatchedMatMul& op, const Operands& operands) {
   multiply(operands, a, b, c, op.trans_a, op.trans_b, op.alpha, op.beta);
 }
 
-// NumPy's rule: a vector on the left is a row, on the right a column, and that dimension is absent from the result. Dimensions of
-// the memlets that are single indices count only where they make the extents match.
+// NumPy's rule: a vector on the left is a row, on the right a column, and that dimension is absent from the result.
+// Dimensions of the memlets that are single indices count only where they make the extents match.
 void run_op(const ir::MatMul&, const Operands& operands) {
   Tensor a = operands.in("_a"), b = operands.in("_b"), c = operands.out("_c");
   const auto as_matrices = [](const Tensor& x, bool left) {
@@ -123,12 +130,16 @@ void run_op(const ir::MatMul&, const Operands& operands) {
   std::vector<std::int64_t> sc;
   const std::size_t batch_rank = std::max(sa.size(), sb.size()) - 2;
   for (std::size_t d = 0; d < batch_rank; ++d) {
-    const auto extent = [&](const std::vector<std::int64_t>& s) { return d + s.size() < batch_rank + 2 ? 1 : s[d + s.size() - batch_rank - 2]; };
+    const auto extent = [&](const std::vector<std::int64_t>& s) {
+      return d + s.size() < batch_rank + 2 ? 1 : s[d + s.size() - batch_rank - 2];
+    };
     sc.push_back(extent(sa) == 1 ? extent(sb) : extent(sa));
   }
   sc.push_back(sa[sa.size() - 2]);
   sc.push_back(sb.back());
-  if (product(sc) != c.size()) fail_shape(operands, "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", whose extents don't match");
+  if (product(sc) != c.size())
+    fail_shape(operands,
+               "multiplies " + a.text() + " with " + b.text() + " to " + c.text() + ", whose extents don't match");
   if (row) a.reshape(sa);
   if (column) b.reshape(sb);
   c.reshape(sc);
@@ -140,7 +151,8 @@ void run_op(const ir::Gemv& op, const Operands& operands) {
   a.fit(2);
   const Matrix m = matrix_of(a, op.trans_a);
   if (x.size() != m.columns || y.size() != m.rows)
-    fail_shape(operands, "multiplies " + a.text() + (op.trans_a ? " transposed" : "") + " with " + x.text() + " to " + y.text() + ", whose extents don't match");
+    fail_shape(operands, "multiplies " + a.text() + (op.trans_a ? " transposed" : "") + " with " + x.text() + " to " +
+                             y.text() + ", whose extents don't match");
   with_number({a.type(), x.type(), y.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> va = a.read<T>(), vx = x.read<T>();
@@ -158,20 +170,23 @@ void run_op(const ir::Gemv& op, const Operands& operands) {
 void run_op(const ir::Ger& op, const Operands& operands) {
   Tensor x = operands.in("_x"), y = operands.in("_y"), a = operands.in("_A"), r = operands.out("_res");
   if (a.size() != x.size() * y.size() || r.size() != a.size())
-    fail_shape(operands, "adds the product of " + x.text() + " and " + y.text() + " to " + a.text() + " in " + r.text() + ", whose extents don't match");
+    fail_shape(operands, "adds the product of " + x.text() + " and " + y.text() + " to " + a.text() + " in " +
+                             r.text() + ", whose extents don't match");
   with_number({a.type(), x.type(), y.type(), r.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> vx = x.read<T>(), vy = y.read<T>();
     std::vector<T> va = a.read<T>();
     for (std::int64_t i = 0; i < x.size(); ++i)
-      for (std::int64_t j = 0; j < y.size(); ++j) va[at(i * y.size() + j)] += number_of<T>(op.alpha) * vx[at(i)] * vy[at(j)];
+      for (std::int64_t j = 0; j < y.size(); ++j)
+        va[at(i * y.size() + j)] += number_of<T>(op.alpha) * vx[at(i)] * vy[at(j)];
     r.write(va);
   });
 }
 
 void run_op(const ir::Dot&, const Operands& operands) {
   Tensor x = operands.in("_x"), y = operands.in("_y"), r = operands.out("_result");
-  if (x.size() != y.size() || r.size() != 1) fail_shape(operands, "multiplies " + x.text() + " with " + y.text() + " to " + r.text());
+  if (x.size() != y.size() || r.size() != 1)
+    fail_shape(operands, "multiplies " + x.text() + " with " + y.text() + " to " + r.text());
   with_number({x.type(), y.type(), r.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> vx = x.read<T>(), vy = y.read<T>();
@@ -183,7 +198,8 @@ void run_op(const ir::Dot&, const Operands& operands) {
 
 void run_op(const ir::Axpy& op, const Operands& operands) {
   Tensor x = operands.in("_x"), y = operands.in("_y"), r = operands.out("_res");
-  if (x.size() != y.size() || r.size() != x.size()) fail_shape(operands, "adds " + x.text() + " and " + y.text() + " to " + r.text());
+  if (x.size() != y.size() || r.size() != x.size())
+    fail_shape(operands, "adds " + x.text() + " and " + y.text() + " to " + r.text());
   with_number({x.type(), y.type(), r.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> vx = x.read<T>();
@@ -199,7 +215,8 @@ void run_op(const ir::Syrk& op, const Operands& operands) {
   a.fit(2);
   c.fit(2);
   const Matrix m = matrix_of(a, op.trans);
-  if (c.shape()[0] != m.rows || c.shape()[1] != m.rows) fail_shape(operands, "multiplies " + a.text() + " with its transpose to " + c.text());
+  if (c.shape()[0] != m.rows || c.shape()[1] != m.rows)
+    fail_shape(operands, "multiplies " + a.text() + " with its transpose to " + c.text());
   with_number({a.type(), c.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> va = a.read<T>(), old = addend<T>(operands, c, "_cin", op.beta);
@@ -216,14 +233,16 @@ void run_op(const ir::Syrk& op, const Operands& operands) {
 namespace {
 
 // out[...] = alpha * sum of the products of all operands over the labels that the output lacks, + beta * out.
-void contract(const Operands& operands, std::vector<Tensor>& in, Tensor& out, const std::vector<std::vector<int>>& labels, const std::vector<int>& out_labels,
-              Complex alpha, Complex beta) {
+void contract(const Operands& operands, std::vector<Tensor>& in, Tensor& out,
+              const std::vector<std::vector<int>>& labels, const std::vector<int>& out_labels, Complex alpha,
+              Complex beta) {
   std::map<int, std::int64_t> extent;
   const auto check = [&](const Tensor& t, const std::vector<int>& of) {
     for (std::size_t d = 0; d < of.size(); ++d) {
       auto [it, fresh] = extent.emplace(of[d], t.shape()[d]);
       if (!fresh && it->second != t.shape()[d])
-        fail_shape(operands, "has operand " + t.text() + ", whose dimension " + std::to_string(d) + " should have extent " + std::to_string(it->second));
+        fail_shape(operands, "has operand " + t.text() + ", whose dimension " + std::to_string(d) +
+                                 " should have extent " + std::to_string(it->second));
     }
   };
   for (std::size_t i = 0; i < in.size(); ++i) check(in[i], labels[i]);
@@ -237,7 +256,8 @@ void contract(const Operands& operands, std::vector<Tensor>& in, Tensor& out, co
   const auto strides_of = [&](const Tensor& t, const std::vector<int>& of) {
     std::vector<std::int64_t> s(order.size(), 0);
     std::int64_t stride = 1;
-    for (std::size_t d = of.size(); d-- > 0; stride *= t.shape()[d]) s[at(std::find(order.begin(), order.end(), of[d]) - order.begin())] += stride;
+    for (std::size_t d = of.size(); d-- > 0; stride *= t.shape()[d])
+      s[at(std::find(order.begin(), order.end(), of[d]) - order.begin())] += stride;
     return s;
   };
   std::vector<std::vector<std::int64_t>> strides;
@@ -245,7 +265,9 @@ void contract(const Operands& operands, std::vector<Tensor>& in, Tensor& out, co
   const std::vector<std::int64_t> out_strides = strides_of(out, out_labels);
   NumberKind kind = number_kind(out.type());
   for (const Tensor& t : in) kind = std::max(kind, number_kind(t.type()));
-  const ScalarType common = kind == NumberKind::kInteger ? ScalarType::kInt64 : kind == NumberKind::kReal ? ScalarType::kFloat64 : ScalarType::kComplex128;
+  const ScalarType common = kind == NumberKind::kInteger ? ScalarType::kInt64
+                            : kind == NumberKind::kReal  ? ScalarType::kFloat64
+                                                         : ScalarType::kComplex128;
   with_number({common}, [&](auto zero) {
     using T = decltype(zero);
     std::vector<std::vector<T>> values;
@@ -292,13 +314,16 @@ void run_op(const ir::Einsum& op, const Operands& operands) {
       labels.back().push_back(c);
       ++uses[c];
     } else {
-      fail_shape(operands, "has the equation '" + op.equation + "', in which '" + std::string(1, c) + "' is not understood");
+      fail_shape(operands,
+                 "has the equation '" + op.equation + "', in which '" + std::string(1, c) + "' is not understood");
     }
   }
   std::vector<int> out_labels;
   if (arrow != std::string::npos) {
     for (char c : text.substr(arrow + 2)) {
-      if (!uses.contains(c)) fail_shape(operands, "has the equation '" + op.equation + "', whose result has the label '" + std::string(1, c) + "' of no operand");
+      if (!uses.contains(c))
+        fail_shape(operands, "has the equation '" + op.equation + "', whose result has the label '" +
+                                 std::string(1, c) + "' of no operand");
       out_labels.push_back(c);
     }
   } else {
@@ -306,12 +331,14 @@ void run_op(const ir::Einsum& op, const Operands& operands) {
       if (count == 1) out_labels.push_back(label);
   }
   if (labels.size() != operands.num_inputs())
-    fail_shape(operands, "has " + std::to_string(operands.num_inputs()) + " operands for the equation '" + op.equation + "'");
+    fail_shape(operands,
+               "has " + std::to_string(operands.num_inputs()) + " operands for the equation '" + op.equation + "'");
   // Operands of the equation are the node's inputs in the order the node lists them.
   std::vector<Tensor> in;
   const auto& names = operands.step().library->inputs;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    in.push_back(names.size() == labels.size() && operands.has_in(names[i]) ? operands.in(names[i]) : operands.in_at(i));
+    in.push_back(names.size() == labels.size() && operands.has_in(names[i]) ? operands.in(names[i])
+                                                                            : operands.in_at(i));
     in.back().fit(labels[i].size());
   }
   Tensor out = operands.only_out();
@@ -328,7 +355,9 @@ void run_op(const ir::TensorDot& op, const Operands& operands) {
   for (std::size_t d = 0; d < right.rank(); ++d) labels[1].push_back(next++);
   const auto axis = [&](int a, std::size_t rank) {
     const int wrapped = a < 0 ? a + static_cast<int>(rank) : a;
-    if (wrapped < 0 || wrapped >= static_cast<int>(rank)) fail_shape(operands, "contracts axis " + std::to_string(a) + " of a tensor with " + std::to_string(rank) + " dimensions");
+    if (wrapped < 0 || wrapped >= static_cast<int>(rank))
+      fail_shape(operands,
+                 "contracts axis " + std::to_string(a) + " of a tensor with " + std::to_string(rank) + " dimensions");
     return at(wrapped);
   };
   std::vector<int> contracted;
@@ -343,7 +372,9 @@ void run_op(const ir::TensorDot& op, const Operands& operands) {
       if (std::find(contracted.begin(), contracted.end(), l) == contracted.end()) result.push_back(l);
   std::vector<int> out_labels = result;
   if (!op.permutation.empty()) {
-    if (op.permutation.size() != result.size()) fail_shape(operands, "permutes " + std::to_string(op.permutation.size()) + " of " + std::to_string(result.size()) + " dimensions");
+    if (op.permutation.size() != result.size())
+      fail_shape(operands, "permutes " + std::to_string(op.permutation.size()) + " of " +
+                               std::to_string(result.size()) + " dimensions");
     for (std::size_t d = 0; d < result.size(); ++d) out_labels[d] = result[axis(op.permutation[d], result.size())];
   }
   out.fit(out_labels.size());
@@ -354,15 +385,16 @@ void run_op(const ir::TensorDot& op, const Operands& operands) {
 namespace {
 
 // c[:, n] = alpha * op(A) b[:, n] + beta * c[:, n] for a CSR matrix; b and c as rows x columns.
-void sparse_multiply(const Operands& operands, const Tensor& b, Tensor& c, std::int64_t b_rows, std::int64_t columns, bool trans_a, bool trans_b,
-                     Complex alpha, Complex beta) {
+void sparse_multiply(const Operands& operands, const Tensor& b, Tensor& c, std::int64_t b_rows, std::int64_t columns,
+                     bool trans_a, bool trans_b, Complex alpha, Complex beta) {
   const Tensor rows = operands.in("_a_rows"), cols = operands.in("_a_cols"), vals = operands.in("_a_vals");
   const std::int64_t m = rows.size() - 1;
   if (m < 0) fail_shape(operands, "has no row pointers");
   const std::int64_t c_rows = columns == 0 ? 0 : c.size() / columns;
   const Matrix mb = trans_b ? Matrix{b_rows, columns, true} : Matrix{b_rows, columns, false};
   if (columns != 0 && (c_rows * columns != c.size() || (trans_a ? b_rows : c_rows) != m))
-    fail_shape(operands, "multiplies a matrix of " + std::to_string(m) + " rows with " + b.text() + " to " + c.text() + ", whose extents don't match");
+    fail_shape(operands, "multiplies a matrix of " + std::to_string(m) + " rows with " + b.text() + " to " + c.text() +
+                             ", whose extents don't match");
   with_number({vals.type(), b.type(), c.type()}, [&](auto zero) {
     using T = decltype(zero);
     const std::vector<T> va = vals.read<T>(), vb = b.read<T>();
@@ -371,12 +403,15 @@ void sparse_multiply(const Operands& operands, const Tensor& b, Tensor& c, std::
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t k = rows.get(i).as_int(); k < rows.get(i + 1).as_int(); ++k) {
         if (k < 0 || k >= vals.size() || k >= cols.size())
-          throw Error(ErrorClass::kLaunch, "row " + std::to_string(i) + " of a sparse matrix refers to entry " + std::to_string(k) + " of " + std::to_string(vals.size()));
+          throw Error(ErrorClass::kLaunch, "row " + std::to_string(i) + " of a sparse matrix refers to entry " +
+                                               std::to_string(k) + " of " + std::to_string(vals.size()));
         const std::int64_t j = cols.get(k).as_int();
         const std::int64_t from = trans_a ? i : j, to = trans_a ? j : i;
         if (from < 0 || from >= b_rows || to < 0 || (columns != 0 && to >= c_rows))
-          throw Error(ErrorClass::kLaunch, "entry " + std::to_string(k) + " of a sparse matrix lies in column " + std::to_string(j) + ", outside the operands");
-        for (std::int64_t n = 0; n < columns; ++n) vc[at(to * columns + n)] += number_of<T>(alpha) * va[at(k)] * vb[at(mb.index(from, n))];
+          throw Error(ErrorClass::kLaunch, "entry " + std::to_string(k) + " of a sparse matrix lies in column " +
+                                               std::to_string(j) + ", outside the operands");
+        for (std::int64_t n = 0; n < columns; ++n)
+          vc[at(to * columns + n)] += number_of<T>(alpha) * va[at(k)] * vb[at(mb.index(from, n))];
       }
     c.write(vc);
   });
@@ -395,7 +430,8 @@ void run_op(const ir::Csrmm& op, const Operands& operands) {
   b.fit(2);
   c.fit(2);
   const std::int64_t b_rows = b.shape()[op.trans_b ? 1 : 0], columns = b.shape()[op.trans_b ? 0 : 1];
-  if (c.shape()[1] != columns) fail_shape(operands, "multiplies with " + b.text() + " to " + c.text() + ", whose extents don't match");
+  if (c.shape()[1] != columns)
+    fail_shape(operands, "multiplies with " + b.text() + " to " + c.text() + ", whose extents don't match");
   sparse_multiply(operands, b, c, b_rows, columns, op.trans_a, op.trans_b, op.alpha, op.beta);
 }
 

@@ -17,7 +17,9 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorClass::kGraph, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorClass::kGraph, message);
+}
 
 ScalarType scalar_of(const Type& type, std::string_view what) {
   if (type.kind() != Type::Kind::kScalar && type.kind() != Type::Kind::kVector)
@@ -44,7 +46,8 @@ class Preparer {
 
   std::vector<CodeStatement> body(const tl::Body& statements) const {
     std::vector<CodeStatement> out;
-    for (const tl::Statement& s : statements) out.push_back(std::visit([&](const auto& n) { return this->statement(n); }, s.node));
+    for (const tl::Statement& s : statements)
+      out.push_back(std::visit([&](const auto& n) { return this->statement(n); }, s.node));
     return out;
   }
 
@@ -77,14 +80,16 @@ class Preparer {
   CodeNode name(const std::string& name) const {
     if (auto it = names_.locals.find(name); it != names_.locals.end()) return make(Kind::kLocal, it->second.first);
     if (auto it = names_.pointers.find(name); it != names_.pointers.end()) return make(Kind::kPointer, it->second);
-    if (auto it = names_.pops.find(name); it != names_.pops.end()) return make(Kind::kPop, it->second.first, {}, static_cast<std::uint8_t>(it->second.second));
+    if (auto it = names_.pops.find(name); it != names_.pops.end())
+      return make(Kind::kPop, it->second.first, {}, static_cast<std::uint8_t>(it->second.second));
     if (const int s = slots_.find_symbol(name); s >= 0) return make(Kind::kSymbol, s);
     if (const int c = slots_.find_container(name); c >= 0) return make(Kind::kContainer, c);
     fail("the name '" + name + "' is no connector, symbol or container");
   }
 
   CodeNode node(const tl::Subscript& n, const tl::Expr&) const {
-    if (auto it = names_.pointers.find(n.base); it != names_.pointers.end()) return make(Kind::kPointer, it->second, exprs(n.indices));
+    if (auto it = names_.pointers.find(n.base); it != names_.pointers.end())
+      return make(Kind::kPointer, it->second, exprs(n.indices));
     if (n.indices.empty()) return name(n.base);
     const int c = slots_.find_container(n.base);
     if (c < 0) fail("'" + n.base + "' can't be subscripted: it is no pointer connector and no container");
@@ -101,7 +106,9 @@ class Preparer {
     return make(Kind::kBinary, -1, exprs(n.operands), static_cast<std::uint8_t>(n.op));
   }
 
-  CodeNode node(const tl::Select& n, const tl::Expr& e) const { return cast(make(Kind::kSelect, -1, exprs(n.parts)), e.type()); }
+  CodeNode node(const tl::Select& n, const tl::Expr& e) const {
+    return cast(make(Kind::kSelect, -1, exprs(n.parts)), e.type());
+  }
 
   CodeNode node(const tl::Call& n, const tl::Expr&) const {
     return make(Kind::kCall, -1, exprs(n.args), static_cast<std::uint8_t>(n.function));
@@ -113,7 +120,8 @@ class Preparer {
       const auto* plain = std::get_if<tl::Name>(&a.node());
       if (plain != nullptr && names_.pointers.contains(plain->name))
         out.args.push_back(make(Kind::kAddress, names_.pointers.find(plain->name)->second));
-      else out.args.push_back(expr(a));
+      else
+        out.args.push_back(expr(a));
     }
     return out;
   }
@@ -166,7 +174,9 @@ class Preparer {
   }
 
   CodeStatement statement(const tl::Assign& n) const { return assign(n.target, expr(n.value)); }
-  CodeStatement statement(const tl::Update& n) const { return assign(n.target, expr(tl::Expr::binary(n.op, n.target, n.value))); }
+  CodeStatement statement(const tl::Update& n) const {
+    return assign(n.target, expr(tl::Expr::binary(n.op, n.target, n.value)));
+  }
 
   CodeStatement statement(const tl::If& n) const {
     CodeStatement out;
@@ -215,7 +225,8 @@ Indices evaluate_indices(std::span<const CodeNode> nodes, CodeContext& context) 
   return out;
 }
 
-// Indices count from the begin of the memlet's subset, in steps of its ranges, over the dimensions that are no single index (or over all of them).
+// Indices count from the begin of the memlet's subset, in steps of its ranges, over the dimensions that are no single
+// index (or over all of them).
 std::byte* element_of(const PointerBinding& p, std::span<const std::int64_t> indices) {
   const Region& region = *p.region;
   Indices full;
@@ -227,22 +238,25 @@ std::byte* element_of(const PointerBinding& p, std::span<const std::int64_t> ind
   // One zero index on a memlet of one element: `*p` spelt `p[0]`.
   const bool dereference = kept == 0 && indices.size() == 1 && indices[0] == 0 && full.count != 1;
   if (!squeezed && !dereference && indices.size() != full.count)
-    fail("a subscript with " + std::to_string(indices.size()) + " indices is applied to a connector whose memlet on '" + *p.path + "' has " +
-         std::to_string(kept) + " dimensions");
+    fail("a subscript with " + std::to_string(indices.size()) + " indices is applied to a connector whose memlet on '" +
+         *p.path + "' has " + std::to_string(kept) + " dimensions");
   std::size_t next = 0;
   for (std::size_t d = 0; d < full.count; ++d) {
     const EvaluatedRange& r = p.ranges[d];
     const bool fixed = dereference || (squeezed && region.ranges[d].index);
     const std::int64_t k = fixed ? 0 : indices[next++];
     if (!region.allow_oob && (k < 0 || k >= r.count * r.tile))
-      throw Error(ErrorClass::kLaunch, "index " + std::to_string(k) + " of a connector is outside its memlet on '" + *p.path + "', which has " +
-                                           std::to_string(r.count * r.tile) + " elements in dimension " + std::to_string(d));
+      throw Error(ErrorClass::kLaunch, "index " + std::to_string(k) + " of a connector is outside its memlet on '" +
+                                           *p.path + "', which has " + std::to_string(r.count * r.tile) +
+                                           " elements in dimension " + std::to_string(d));
     full.at[d] = r.begin + (k / r.tile) * r.step + k % r.tile;
   }
   return address_of(*p.container, *p.path, full.span(), region.allow_oob);
 }
 
-bool truth(const CodeNode& node, CodeContext& context) { return evaluate(node, context).as_bool(); }
+bool truth(const CodeNode& node, CodeContext& context) {
+  return evaluate(node, context).as_bool();
+}
 
 Value call_external(const CodeNode& node, CodeContext& context) {
   std::vector<CallbackArgument> args;
@@ -321,25 +335,33 @@ EvaluatedRange evaluate(const RangePlan& range, const Frame& frame) {
   const std::int64_t end = range.end(frame);
   out.step = range.step(frame);
   out.tile = range.tile(frame);
-  if (out.step == 0) throw Error(ErrorClass::kLaunch, "a range from " + std::to_string(out.begin) + " to " + std::to_string(end) + " has step 0");
+  if (out.step == 0)
+    throw Error(ErrorClass::kLaunch,
+                "a range from " + std::to_string(out.begin) + " to " + std::to_string(end) + " has step 0");
   if (out.tile < 1) throw Error(ErrorClass::kLaunch, "a range has the tile size " + std::to_string(out.tile));
   std::int64_t span = 0;
-  if (__builtin_sub_overflow(end, out.begin, &span)) throw Error(ErrorClass::kLimit, "the length of a range overflows 64-bit integers");
-  if (out.step > 0) out.count = span < 0 ? 0 : span / out.step + 1;
-  else out.count = span > 0 ? 0 : span / out.step + 1;
+  if (__builtin_sub_overflow(end, out.begin, &span))
+    throw Error(ErrorClass::kLimit, "the length of a range overflows 64-bit integers");
+  if (out.step > 0)
+    out.count = span < 0 ? 0 : span / out.step + 1;
+  else
+    out.count = span > 0 ? 0 : span / out.step + 1;
   return out;
 }
 
 Region::Region(const Slots& slots, std::string_view path, const ir::Subset& subset, bool oob, ir::Id id)
     : container(slots.container(path)), allow_oob(oob), memlet(id) {
   for (const ir::Range& r : subset.ranges()) {
-    RangePlan plan{Index(r.begin, slots), Index(r.end, slots), Index(r.step, slots), Index(r.tile, slots), r.is_index()};
+    RangePlan plan{Index(r.begin, slots), Index(r.end, slots), Index(r.step, slots), Index(r.tile, slots),
+                   r.is_index()};
     single = single && plan.index;
     ranges.push_back(std::move(plan));
   }
 }
 
-CodeNode prepare(const tl::Expr& e, const CodeNames& names, const Slots& slots) { return Preparer(names, slots).expr(e); }
+CodeNode prepare(const tl::Expr& e, const CodeNames& names, const Slots& slots) {
+  return Preparer(names, slots).expr(e);
+}
 
 std::vector<CodeStatement> prepare(const tl::Body& body, const CodeNames& names, const Slots& slots) {
   return Preparer(names, slots).body(body);
@@ -349,7 +371,8 @@ Value evaluate(const CodeNode& node, CodeContext& context) {
   switch (node.kind) {
     case CodeNode::Kind::kLiteral: return node.literal;
     case CodeNode::Kind::kLocal:
-      if (!context.assigned[node.slot]) throw Error(ErrorClass::kLaunch, "a local variable or output of a tasklet is read before it was assigned");
+      if (!context.assigned[node.slot])
+        throw Error(ErrorClass::kLaunch, "a local variable or output of a tasklet is read before it was assigned");
       return context.locals[node.slot];
     case CodeNode::Kind::kSymbol: return context.frame.symbol_value(node.slot);
     case CodeNode::Kind::kPop: {
@@ -372,7 +395,8 @@ Value evaluate(const CodeNode& node, CodeContext& context) {
     }
     case CodeNode::Kind::kUnary: return tl::apply(static_cast<tl::UnaryOp>(node.op), evaluate(node.args[0], context));
     case CodeNode::Kind::kBinary:
-      return tl::apply(static_cast<tl::BinaryOp>(node.op), evaluate(node.args[0], context), evaluate(node.args[1], context));
+      return tl::apply(static_cast<tl::BinaryOp>(node.op), evaluate(node.args[0], context),
+                       evaluate(node.args[1], context));
     case CodeNode::Kind::kAnd: return Value::boolean(truth(node.args[0], context) && truth(node.args[1], context));
     case CodeNode::Kind::kOr: return Value::boolean(truth(node.args[0], context) || truth(node.args[1], context));
     case CodeNode::Kind::kSelect: return evaluate(truth(node.args[0], context) ? node.args[1] : node.args[2], context);
@@ -393,7 +417,8 @@ void execute(std::span<const CodeStatement> body, CodeContext& context) {
   if (run(body, context) != Signal::kNone) fail("break or continue outside of a loop");
 }
 
-WcrPlan::WcrPlan(ir::ReduceOp reduce_op, const tl::Expr& custom_expr, const Type& element, const Slots& slots) : op(reduce_op) {
+WcrPlan::WcrPlan(ir::ReduceOp reduce_op, const tl::Expr& custom_expr, const Type& element, const Slots& slots)
+    : op(reduce_op) {
   if (op != ir::ReduceOp::kCustom) return;
   const ScalarType scalar = scalar_of(element, "the target of a custom WCR");
   CodeNames names;
@@ -434,10 +459,13 @@ Value combine(const WcrPlan& wcr, const Value& old_value, const Value& new_value
   return value;
 }
 
-void write_element(const Live& c, const std::string& path, std::byte* at, const Value& value, const WcrPlan* wcr, Frame& frame, int lane) {
+void write_element(const Live& c, const std::string& path, std::byte* at, const Value& value, const WcrPlan* wcr,
+                   Frame& frame, int lane) {
   if (c.desc->constant) fail("'" + path + "' is a constant and can't be written");
-  if (wcr == nullptr) store_element(c, path, at, value, lane);
-  else store_element(c, path, at, combine(*wcr, load_element(c, path, at, lane), value, frame), lane);
+  if (wcr == nullptr)
+    store_element(c, path, at, value, lane);
+  else
+    store_element(c, path, at, combine(*wcr, load_element(c, path, at, lane), value, frame), lane);
 }
 
 }  // namespace sdfg::interpret

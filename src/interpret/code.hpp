@@ -28,7 +28,7 @@ EvaluatedRange evaluate(const RangePlan& range, const Frame& frame);
 struct Region {
   int container = -1;
   std::vector<RangePlan> ranges;
-  bool single = true;               // every range is an index
+  bool single = true;  // every range is an index
   bool allow_oob = false;
   ir::Id memlet = 0;
 
@@ -38,15 +38,30 @@ struct Region {
 
 struct WcrPlan;
 
-// An expression. Locals are connectors by value and local variables; pointers are connectors by address and dynamic outputs.
+// An expression. Locals are connectors by value and local variables; pointers are connectors by address and dynamic
+// outputs.
 struct CodeNode {
   enum class Kind : std::uint8_t {
-    kLiteral, kLocal, kSymbol, kPop, kPointer, kContainer, kUnary, kBinary, kAnd, kOr, kSelect, kCall, kExternalCall, kAddress, kCast,
+    kLiteral,
+    kLocal,
+    kSymbol,
+    kPop,
+    kPointer,
+    kContainer,
+    kUnary,
+    kBinary,
+    kAnd,
+    kOr,
+    kSelect,
+    kCall,
+    kExternalCall,
+    kAddress,
+    kCast,
   };
   Kind kind = Kind::kLiteral;
-  std::uint8_t op = 0;               // UnaryOp, BinaryOp or Function
+  std::uint8_t op = 0;  // UnaryOp, BinaryOp or Function
   int slot = -1;
-  ScalarType to = ScalarType::kBool; // kCast; kLiteral's own type is in the value
+  ScalarType to = ScalarType::kBool;  // kCast; kLiteral's own type is in the value
   tasklet::Value literal;
   std::vector<CodeNode> args;
 };
@@ -59,18 +74,18 @@ struct CodeStatement {
   };
   Kind kind = Kind::kEvaluate;
   int slot = -1;
-  ScalarType to = ScalarType::kBool;   // type of the local, of the queue's elements
-  CodeNode value;                      // also the condition of kWhile
-  std::vector<CodeNode> indices;       // kSetPointer
-  std::vector<Branch> branches;        // kIf; kWhile: one branch holds the body
+  ScalarType to = ScalarType::kBool;  // type of the local, of the queue's elements
+  CodeNode value;                     // also the condition of kWhile
+  std::vector<CodeNode> indices;      // kSetPointer
+  std::vector<Branch> branches;       // kIf; kWhile: one branch holds the body
 };
 
 // What names mean while code is prepared; anything else is a symbol or a container.
 struct CodeNames {
   std::map<std::string, std::pair<int, ScalarType>, std::less<>> locals;
   std::map<std::string, int, std::less<>> pointers;
-  std::map<std::string, std::pair<int, ScalarType>, std::less<>> pops;      // input connectors that pop a stream
-  std::map<std::string, std::pair<int, ScalarType>, std::less<>> pushes;    // output connectors that push
+  std::map<std::string, std::pair<int, ScalarType>, std::less<>> pops;    // input connectors that pop a stream
+  std::map<std::string, std::pair<int, ScalarType>, std::less<>> pushes;  // output connectors that push
 };
 
 CodeNode prepare(const tasklet::Expr& e, const CodeNames& names, const Slots& slots);
@@ -81,16 +96,16 @@ struct PointerBinding {
   const Live* container = nullptr;
   const std::string* path = nullptr;
   const Region* region = nullptr;
-  const WcrPlan* wcr = nullptr;       // applied at each write
+  const WcrPlan* wcr = nullptr;  // applied at each write
   std::vector<EvaluatedRange> ranges;
 };
 
 struct CodeContext {
   Frame& frame;
   tasklet::Value* locals = nullptr;
-  std::uint8_t* assigned = nullptr;   // per local
+  std::uint8_t* assigned = nullptr;  // per local
   PointerBinding* pointers = nullptr;
-  Queue** queues = nullptr;           // of pops and pushes
+  Queue** queues = nullptr;  // of pops and pushes
   int lane = 0;
 };
 
@@ -100,14 +115,15 @@ void execute(std::span<const CodeStatement> body, CodeContext& context);
 // old = op(old, new) for values of an element type: the new value is converted to that type first.
 struct WcrPlan {
   ir::ReduceOp op = ir::ReduceOp::kSum;
-  CodeNode custom;                    // local 0: old, local 1: new
+  CodeNode custom;  // local 0: old, local 1: new
   WcrPlan() = default;
   WcrPlan(ir::ReduceOp reduce_op, const tasklet::Expr& custom_expr, const Type& element, const Slots& slots);
 };
-tasklet::Value combine(const WcrPlan& wcr, const tasklet::Value& old_value, const tasklet::Value& new_value, Frame& frame);
+tasklet::Value combine(const WcrPlan& wcr, const tasklet::Value& old_value, const tasklet::Value& new_value,
+                       Frame& frame);
 
 // Element values that know poison and WCR: what every write of the interpreter goes through.
-void write_element(const Live& c, const std::string& path, std::byte* at, const tasklet::Value& value, const WcrPlan* wcr, Frame& frame,
-                   int lane = 0);
+void write_element(const Live& c, const std::string& path, std::byte* at, const tasklet::Value& value,
+                   const WcrPlan* wcr, Frame& frame, int lane = 0);
 
 }  // namespace sdfg::interpret

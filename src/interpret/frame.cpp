@@ -15,11 +15,15 @@ std::string element_text(const std::string& path, std::span<const std::int64_t> 
   return out + "]";
 }
 
-std::int64_t field_size(const ir::Container& member) { return member.is_scalar() ? member.type.size() : std::int64_t{sizeof(void*)}; }
+std::int64_t field_size(const ir::Container& member) {
+  return member.is_scalar() ? member.type.size() : std::int64_t{sizeof(void*)};
+}
 std::int64_t field_alignment(const ir::Container& member) {
   return member.is_scalar() ? std::max<std::int64_t>(member.type.alignment(), 1) : std::int64_t{alignof(void*)};
 }
-std::int64_t align_up(std::int64_t at, std::int64_t alignment) { return (at + alignment - 1) / alignment * alignment; }
+std::int64_t align_up(std::int64_t at, std::int64_t alignment) {
+  return (at + alignment - 1) / alignment * alignment;
+}
 
 }  // namespace
 
@@ -82,12 +86,17 @@ int Slots::container(std::string_view path) const {
 }
 
 Frame::Frame(const Slots& s)
-    : slots(&s), symbols(s.symbols.size()), defined(s.symbols.size()), callbacks(s.symbols.size()), containers(s.containers.size()) {
+    : slots(&s),
+      symbols(s.symbols.size()),
+      defined(s.symbols.size()),
+      callbacks(s.symbols.size()),
+      containers(s.containers.size()) {
   for (std::size_t i = 0; i < containers.size(); ++i) containers[i].desc = s.containers[i].desc;
 }
 
 void Frame::fail_undefined(int slot) const {
-  throw Error(ErrorClass::kGraph, "symbol '" + slots->symbols[static_cast<std::size_t>(slot)]->name + "' has no value here");
+  throw Error(ErrorClass::kGraph,
+              "symbol '" + slots->symbols[static_cast<std::size_t>(slot)]->name + "' has no value here");
 }
 
 Value Frame::symbol_value(int slot) const {
@@ -132,7 +141,9 @@ Index::Index(const symbolic::Expr& e, const Slots& slots) : expr_(e) {
 
 std::int64_t Index::evaluate(const Frame& frame) const {
   symbolic::Valuation values;
-  values.symbol = [&](std::string_view name) -> std::optional<std::int64_t> { return frame.symbol(frame.slots->symbol(name)); };
+  values.symbol = [&](std::string_view name) -> std::optional<std::int64_t> {
+    return frame.symbol(frame.slots->symbol(name));
+  };
   return symbolic::evaluate(expr_, values);
 }
 
@@ -142,16 +153,18 @@ void Index::fail_overflow() const {
 
 std::int64_t flat_index(const Live& c, const std::string& path, std::span<const std::int64_t> indices, bool allow_oob) {
   if (indices.size() != c.shape.size())
-    throw Error(ErrorClass::kGraph, element_text(path, indices) + " has " + std::to_string(indices.size()) + " indices, but '" + path +
-                                        "' has " + std::to_string(c.shape.size()) + " dimensions");
+    throw Error(ErrorClass::kGraph, element_text(path, indices) + " has " + std::to_string(indices.size()) +
+                                        " indices, but '" + path + "' has " + std::to_string(c.shape.size()) +
+                                        " dimensions");
   std::int64_t flat = c.start_offset;
   for (std::size_t d = 0; d < indices.size(); ++d) {
     const std::int64_t at = indices[d] + c.offset[d];
     if (!allow_oob && (at < 0 || at >= c.shape[d])) {
-      throw Error(ErrorClass::kLaunch, element_text(path, indices) + " is out of bounds: index " + std::to_string(indices[d]) +
-                                           " in dimension " + std::to_string(d) + " of '" + path + "', extent " +
-                                           std::to_string(c.shape[d]) +
-                                           (c.offset[d] == 0 ? std::string() : ", offset " + std::to_string(c.offset[d])));
+      throw Error(ErrorClass::kLaunch,
+                  element_text(path, indices) + " is out of bounds: index " + std::to_string(indices[d]) +
+                      " in dimension " + std::to_string(d) + " of '" + path + "', extent " +
+                      std::to_string(c.shape[d]) +
+                      (c.offset[d] == 0 ? std::string() : ", offset " + std::to_string(c.offset[d])));
     }
     flat += at * c.strides[d];
   }
@@ -161,8 +174,10 @@ std::int64_t flat_index(const Live& c, const std::string& path, std::span<const 
 std::byte* address_at(const Live& c, const std::string& path, std::int64_t flat) {
   std::byte* at = c.base + flat * c.element_size;
   if (c.limit_low != nullptr && (at < c.limit_low || at + c.element_size > c.limit_high))
-    throw Error(ErrorClass::kLaunch, "element number " + std::to_string(flat) + " of '" + path + "' lies outside its memory of " +
-                                         std::to_string((c.limit_high - c.limit_low) / std::max<std::int64_t>(c.element_size, 1)) + " elements");
+    throw Error(ErrorClass::kLaunch,
+                "element number " + std::to_string(flat) + " of '" + path + "' lies outside its memory of " +
+                    std::to_string((c.limit_high - c.limit_low) / std::max<std::int64_t>(c.element_size, 1)) +
+                    " elements");
   return at;
 }
 
@@ -173,7 +188,8 @@ std::byte* address_of(const Live& c, const std::string& path, std::span<const st
 ScalarType element_scalar(const Live& c, const std::string& path) {
   const Type& type = c.desc->type;
   if (type.kind() != Type::Kind::kScalar && type.kind() != Type::Kind::kVector)
-    throw Error(ErrorClass::kGraph, "the elements of '" + path + "' have type " + type.str() + ", which has no arithmetic value");
+    throw Error(ErrorClass::kGraph,
+                "the elements of '" + path + "' have type " + type.str() + ", which has no arithmetic value");
   return type.scalar();
 }
 
@@ -181,7 +197,8 @@ Value load_element(const Live& c, const std::string& path, const std::byte* at, 
   const ScalarType type = element_scalar(c, path);
   const std::byte* from = at + lane * size_of(type);
   if (c.allocation && c.allocation->is_tracked() && !c.allocation->is_written(from, size_of(type)))
-    throw Error(ErrorClass::kLaunch, "element number " + std::to_string((at - c.base) / std::max<std::int64_t>(c.element_size, 1)) +
+    throw Error(ErrorClass::kLaunch, "element number " +
+                                         std::to_string((at - c.base) / std::max<std::int64_t>(c.element_size, 1)) +
                                          " of '" + path + "' is read before it was written");
   return Value::load(from, type);
 }

@@ -17,16 +17,16 @@ namespace sdfg::interpret {
 struct Slots {
   explicit Slots(const ir::Graph& graph);
 
-  int symbol(std::string_view name) const;      // throws Error(kGraph) when there is none
-  int container(std::string_view path) const;   // throws Error(kGraph) when there is none
-  int find_symbol(std::string_view name) const;      // -1: none
-  int find_container(std::string_view path) const;   // -1: none
+  int symbol(std::string_view name) const;          // throws Error(kGraph) when there is none
+  int container(std::string_view path) const;       // throws Error(kGraph) when there is none
+  int find_symbol(std::string_view name) const;     // -1: none
+  int find_container(std::string_view path) const;  // -1: none
 
   struct ContainerSlot {
     std::string path;
     const ir::Container* desc;
-    int parent = -1;                 // the structure (or structure view) this is a member of
-    std::int64_t field_offset = 0;   // bytes into the parent's C structure
+    int parent = -1;                // the structure (or structure view) this is a member of
+    std::int64_t field_offset = 0;  // bytes into the parent's C structure
   };
   std::vector<const ir::Symbol*> symbols;
   std::vector<ContainerSlot> containers;
@@ -44,9 +44,9 @@ struct Frame {
   explicit Frame(const Slots& slots);
 
   const Slots* slots;
-  std::vector<std::int64_t> symbols;       // booleans as 0 or 1, uint64 by bits
-  std::vector<std::uint8_t> defined;       // per symbol
-  std::vector<Callback> callbacks;         // per symbol
+  std::vector<std::int64_t> symbols;  // booleans as 0 or 1, uint64 by bits
+  std::vector<std::uint8_t> defined;  // per symbol
+  std::vector<Callback> callbacks;    // per symbol
   std::vector<Live> containers;
 
   std::int64_t symbol(int slot) const {
@@ -58,7 +58,7 @@ struct Frame {
     defined[static_cast<std::size_t>(slot)] = 1;
   }
   tasklet::Value symbol_value(int slot) const;
-  void set_symbol_value(int slot, const tasklet::Value& value);   // converts to the symbol's type
+  void set_symbol_value(int slot, const tasklet::Value& value);  // converts to the symbol's type
   Live& live(int slot) { return containers[static_cast<std::size_t>(slot)]; }
   const Live& live(int slot) const { return containers[static_cast<std::size_t>(slot)]; }
   // The container, or Error(kGraph) when it doesn't exist here or is a Reference that was not set.
@@ -71,7 +71,7 @@ struct Frame {
 // A symbolic expression ready to evaluate: affine ones as terms over slots, all others by symbolic::evaluate.
 class Index {
  public:
-  Index() = default;   // 0
+  Index() = default;  // 0
   Index(const symbolic::Expr& e, const Slots& slots);
 
   std::int64_t operator()(const Frame& frame) const {
@@ -79,7 +79,8 @@ class Index {
     std::int64_t sum = constant_;
     for (const auto& [slot, factor] : terms_) {
       std::int64_t term = 0;
-      if (__builtin_mul_overflow(frame.symbol(slot), factor, &term) || __builtin_add_overflow(sum, term, &sum)) fail_overflow();
+      if (__builtin_mul_overflow(frame.symbol(slot), factor, &term) || __builtin_add_overflow(sum, term, &sum))
+        fail_overflow();
     }
     return sum;
   }
@@ -95,13 +96,15 @@ class Index {
   std::vector<std::pair<int, std::int64_t>> terms_;
 };
 
-// Address of an element. Checks each index against the extent (unless `allow_oob`) and the address against the container's memory.
+// Address of an element. Checks each index against the extent (unless `allow_oob`) and the address against the
+// container's memory.
 std::byte* address_of(const Live& c, const std::string& path, std::span<const std::int64_t> indices, bool allow_oob);
 // The same for an element number of the layout: start_offset + sum (i_d + offset_d) * stride_d.
 std::byte* address_at(const Live& c, const std::string& path, std::int64_t flat);
 std::int64_t flat_index(const Live& c, const std::string& path, std::span<const std::int64_t> indices, bool allow_oob);
 
-// Element values. `lane` selects the component of a vector type. Loading checks the flags of written bytes where they are kept.
+// Element values. `lane` selects the component of a vector type. Loading checks the flags of written bytes where they
+// are kept.
 tasklet::Value load_element(const Live& c, const std::string& path, const std::byte* at, int lane = 0);
 void store_element(const Live& c, const std::string& path, std::byte* at, const tasklet::Value& value, int lane = 0);
 // The basic type of a container's elements; throws Error(kGraph) for pointers, structures and opaque types.

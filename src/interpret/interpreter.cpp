@@ -19,7 +19,7 @@ struct Instance::Impl {
 
   plan::Program program;
   Options options;
-  std::map<int, Live> kept;   // persistent and owned external containers (and members) by slot
+  std::map<int, Live> kept;  // persistent and owned external containers (and members) by slot
 
   void bind_symbols(const Arguments& arguments, Frame& frame) const {
     const ir::Graph& graph = *program.graph;
@@ -31,7 +31,8 @@ struct Instance::Impl {
       const int slot = program.slots.symbol(name);
       if (symbol->type.kind() == Type::Kind::kCallback) {
         const auto* callback = std::get_if<Callback>(entry);
-        if (callback == nullptr) throw Error(ErrorClass::kUsage, "the argument for callback '" + name + "' is no function");
+        if (callback == nullptr)
+          throw Error(ErrorClass::kUsage, "the argument for callback '" + name + "' is no function");
         frame.callbacks[static_cast<std::size_t>(slot)] = *callback;
         continue;
       }
@@ -49,9 +50,12 @@ struct Instance::Impl {
       const Arguments::Entry* entry = arguments.find(name);
       if (entry == nullptr) throw Error(ErrorClass::kUsage, "no argument was given for container '" + name + "'");
       const int slot = program.slots.container(name);
-      if (const auto* value = std::get_if<Value>(entry)) storage.bind_value(slot, *value);
-      else if (void* const* memory = std::get_if<void*>(entry)) storage.bind(slot, *memory);
-      else throw Error(ErrorClass::kUsage, "the argument for container '" + name + "' is a function");
+      if (const auto* value = std::get_if<Value>(entry))
+        storage.bind_value(slot, *value);
+      else if (void* const* memory = std::get_if<void*>(entry))
+        storage.bind(slot, *memory);
+      else
+        throw Error(ErrorClass::kUsage, "the argument for container '" + name + "' is a function");
     }
   }
 
@@ -81,9 +85,11 @@ struct Instance::Impl {
     }
     storage.shape(slot);
     const Live& old = it->second;
-    if (old.desc->kind != ir::ContainerKind::kStream && old.allocation && storage.bytes(slot) != old.allocation->bytes())
-      throw Error(ErrorClass::kUsage, "persistent container '" + old.desc->name + "' has " + std::to_string(old.allocation->bytes()) +
-                                          " bytes from an earlier call, but this call needs " + std::to_string(storage.bytes(slot)));
+    if (old.desc->kind != ir::ContainerKind::kStream && old.allocation &&
+        storage.bytes(slot) != old.allocation->bytes())
+      throw Error(ErrorClass::kUsage,
+                  "persistent container '" + old.desc->name + "' has " + std::to_string(old.allocation->bytes()) +
+                      " bytes from an earlier call, but this call needs " + std::to_string(storage.bytes(slot)));
     adopt(slot, storage);
   }
 
@@ -108,13 +114,16 @@ struct Instance::Impl {
     for (int slot : program.persistent) revive(slot, frame, storage);
     for (int slot : program.external) {
       const ir::Storage kind = program.slots.containers[static_cast<std::size_t>(slot)].desc->storage;
-      if (void* memory = arguments.workspace(kind)) place_external(kind, storage, memory);
-      else revive(slot, frame, storage);
+      if (void* memory = arguments.workspace(kind))
+        place_external(kind, storage, memory);
+      else
+        revive(slot, frame, storage);
     }
     for (int slot : program.locals)
       if (!frame.live(slot).alive) storage.allocate(slot);
     Machine machine(program, frame, storage, options);
-    if (machine.run(program.body).kind == Flow::Kind::kExit) throw Error(ErrorClass::kGraph, "an exit has no target around it");
+    if (machine.run(program.body).kind == Flow::Kind::kExit)
+      throw Error(ErrorClass::kGraph, "an exit has no target around it");
   }
 };
 
@@ -123,8 +132,12 @@ Instance::Instance(Instance&&) noexcept = default;
 Instance& Instance::operator=(Instance&&) noexcept = default;
 Instance::~Instance() = default;
 
-void Instance::run(const Arguments& arguments) { impl_->run(arguments); }
-void Instance::set_options(const Options& options) { impl_->options = options; }
+void Instance::run(const Arguments& arguments) {
+  impl_->run(arguments);
+}
+void Instance::set_options(const Options& options) {
+  impl_->options = options;
+}
 
 std::int64_t Instance::workspace_size(ir::Storage storage, const Arguments& arguments) const {
   Frame frame(impl_->program.slots);
@@ -133,6 +146,8 @@ std::int64_t Instance::workspace_size(ir::Storage storage, const Arguments& argu
   return impl_->place_external(storage, containers, nullptr);
 }
 
-void run(const ir::Graph& graph, const Arguments& arguments, const Options& options) { Instance(graph, options).run(arguments); }
+void run(const ir::Graph& graph, const Arguments& arguments, const Options& options) {
+  Instance(graph, options).run(arguments);
+}
 
 }  // namespace sdfg::interpret

@@ -1,8 +1,9 @@
 // The reference interpreter: what each construct of a graph means, element by element, checked at every access.
 //
-// Bounds, extents and overflow are always checked; a violation is an Error that names container, index, extent and element. Fresh transients
-// are filled with NaN or 0xA5, so that a read before the first write shows; `check_uninitialised` makes it an error.
-// Tasklets of C++ text can't be run and are an Error. Not thread-safe: one Instance runs one call at a time.
+// Bounds, extents and overflow are always checked; a violation is an Error that names container, index, extent and
+// element. Fresh transients are filled with NaN or 0xA5, so that a read before the first write shows;
+// `check_uninitialised` makes it an error. Tasklets of C++ text can't be run and are an Error. Not thread-safe: one
+// Instance runs one call at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace sdfg::interpret {
 
-// In which order the iterations of each map run: a right graph gives the same in all of them (up to reassociation of WCR).
+// In which order the iterations of each map run: a right graph gives the same in all of them (up to reassociation of
+// WCR).
 enum class MapOrder : std::uint8_t { kForward, kReverse, kShuffled };
 
 struct Options {
@@ -33,8 +35,8 @@ class Instance {
 
   // One call. Throws Error; memory is then left as far as the call came.
   void run(const Arguments& arguments);
-  // Bytes that External containers of a storage need for these arguments (only symbols are looked at): packed in table order, each
-  // aligned to 64 bytes. Without a workspace in the arguments the instance owns that memory.
+  // Bytes that External containers of a storage need for these arguments (only symbols are looked at): packed in table
+  // order, each aligned to 64 bytes. Without a workspace in the arguments the instance owns that memory.
   std::int64_t workspace_size(ir::Storage storage, const Arguments& arguments) const;
   void set_options(const Options& options);
 

@@ -1,4 +1,5 @@
-// Library nodes that factorise and solve: Cholesky, LU and what is built on them; row-major, pivots counted from one as LAPACK does.
+// Library nodes that factorise and solve: Cholesky, LU and what is built on them; row-major, pivots counted from one as
+// LAPACK does.
 #include <cmath>
 #include <complex>
 
@@ -10,12 +11,18 @@ namespace {
 
 template <typename T>
 T conjugate(T v) {
-  if constexpr (std::is_same_v<T, Complex>) return std::conj(v);
-  else return v;
+  if constexpr (std::is_same_v<T, Complex>)
+    return std::conj(v);
+  else
+    return v;
 }
 
-double magnitude(double v) { return std::abs(v); }
-double magnitude(Complex v) { return std::abs(v.real()) + std::abs(v.imag()); }   // LAPACK's pivot rule
+double magnitude(double v) {
+  return std::abs(v);
+}
+double magnitude(Complex v) {
+  return std::abs(v.real()) + std::abs(v.imag());
+}  // LAPACK's pivot rule
 
 template <typename T>
 class Square {
@@ -31,7 +38,8 @@ class Square {
   std::int64_t n_;
 };
 
-// The triangle named by `lower` becomes the factor; the other keeps its contents. 0, or the 1-based order of the minor that is not positive.
+// The triangle named by `lower` becomes the factor; the other keeps its contents. 0, or the 1-based order of the minor
+// that is not positive.
 template <typename T>
 std::int64_t cholesky(Square<T>& a, bool lower) {
   const auto element = [&](std::int64_t i, std::int64_t j) -> T& { return lower ? a(i, j) : a(j, i); };
@@ -95,7 +103,8 @@ std::int64_t order_of(const Operands& operands, Tensor& a) {
 }
 
 void check_same(const Operands& operands, const Tensor& a, const Tensor& b) {
-  if (a.size() != b.size()) fail_shape(operands, "has operands " + a.text() + " and " + b.text() + " of different sizes");
+  if (a.size() != b.size())
+    fail_shape(operands, "has operands " + a.text() + " and " + b.text() + " of different sizes");
 }
 
 void set_info(const Operands& operands, std::int64_t info) {
@@ -104,7 +113,8 @@ void set_info(const Operands& operands, std::int64_t info) {
 
 std::int64_t columns_of(const Operands& operands, const Tensor& rhs, std::int64_t n) {
   if (n == 0) return 0;
-  if (rhs.size() % n != 0) fail_shape(operands, "has the right-hand side " + rhs.text() + " for a matrix of order " + std::to_string(n));
+  if (rhs.size() % n != 0)
+    fail_shape(operands, "has the right-hand side " + rhs.text() + " for a matrix of order " + std::to_string(n));
   return rhs.size() / n;
 }
 
@@ -118,7 +128,8 @@ void run_op(const ir::Cholesky& op, const Operands& operands) {
     using T = decltype(zero);
     Square<T> a(in.read<T>(), n);
     if (const std::int64_t info = cholesky(a, op.lower); info != 0)
-      throw Error(ErrorClass::kLaunch, "library node Cholesky: the leading minor of order " + std::to_string(info) + " is not positive definite");
+      throw Error(ErrorClass::kLaunch, "library node Cholesky: the leading minor of order " + std::to_string(info) +
+                                           " is not positive definite");
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         if (op.lower ? j > i : j < i) a(i, j) = T{};
@@ -143,7 +154,8 @@ void run_op(const ir::Getrf&, const Operands& operands) {
   Tensor in = operands.in("_xin"), out = operands.out("_xout"), ipiv = operands.out("_ipiv");
   const std::int64_t n = order_of(operands, in);
   check_same(operands, in, out);
-  if (ipiv.size() != n) fail_shape(operands, "has pivots " + ipiv.text() + " for a matrix of order " + std::to_string(n));
+  if (ipiv.size() != n)
+    fail_shape(operands, "has pivots " + ipiv.text() + " for a matrix of order " + std::to_string(n));
   with_field({in.type(), out.type()}, [&](auto zero) {
     using T = decltype(zero);
     Square<T> a(in.read<T>(), n);
@@ -156,17 +168,21 @@ void run_op(const ir::Getrf&, const Operands& operands) {
 }
 
 void run_op(const ir::Getrs&, const Operands& operands) {
-  Tensor in = operands.in("_a"), ipiv = operands.in("_ipiv"), rhs = operands.in("_rhs_in"), out = operands.out("_rhs_out");
+  Tensor in = operands.in("_a"), ipiv = operands.in("_ipiv"), rhs = operands.in("_rhs_in"),
+         out = operands.out("_rhs_out");
   const std::int64_t n = order_of(operands, in);
   check_same(operands, rhs, out);
-  if (ipiv.size() != n) fail_shape(operands, "has pivots " + ipiv.text() + " for a matrix of order " + std::to_string(n));
+  if (ipiv.size() != n)
+    fail_shape(operands, "has pivots " + ipiv.text() + " for a matrix of order " + std::to_string(n));
   with_field({in.type(), rhs.type(), out.type()}, [&](auto zero) {
     using T = decltype(zero);
     const Square<T> lu(in.read<T>(), n);
     std::vector<std::int64_t> pivots;
     for (std::int64_t i = 0; i < n; ++i) {
       pivots.push_back(ipiv.get(i).as_int() - 1);
-      if (pivots.back() < 0 || pivots.back() >= n) throw Error(ErrorClass::kLaunch, "library node Getrs: pivot " + std::to_string(pivots.back() + 1) + " is no row");
+      if (pivots.back() < 0 || pivots.back() >= n)
+        throw Error(ErrorClass::kLaunch,
+                    "library node Getrs: pivot " + std::to_string(pivots.back() + 1) + " is no row");
     }
     std::vector<T> x = rhs.read<T>();
     substitute(lu, pivots, x, columns_of(operands, rhs, n));
@@ -184,7 +200,8 @@ void run_op(const ir::Solve&, const Operands& operands) {
     Square<T> a(in.read<T>(), n);
     std::vector<std::int64_t> pivots;
     if (const std::int64_t info = factorise(a, pivots); info != 0)
-      throw Error(ErrorClass::kLaunch, "library node Solve: the matrix is singular (pivot " + std::to_string(info) + ")");
+      throw Error(ErrorClass::kLaunch,
+                  "library node Solve: the matrix is singular (pivot " + std::to_string(info) + ")");
     std::vector<T> x = rhs.read<T>();
     substitute(a, pivots, x, columns_of(operands, rhs, n));
     out.write(x);

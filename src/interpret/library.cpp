@@ -1,4 +1,5 @@
-// Operands of library nodes, and the nodes that move, fold or permute elements: Reduce, Scan, ArgReduce, Copy, Fill, transposes, FFT.
+// Operands of library nodes, and the nodes that move, fold or permute elements: Reduce, Scan, ArgReduce, Copy, Fill,
+// transposes, FFT.
 #include "interpret/library.hpp"
 
 #include <algorithm>
@@ -23,9 +24,12 @@ std::int64_t product(const std::vector<std::int64_t>& extents) {
 }
 
 Tensor::Tensor(const plan::LibraryStep::Operand& operand, Frame& frame)
-    : operand_(&operand), frame_(&frame), container_(&frame.existing(operand.region.container)),
+    : operand_(&operand),
+      frame_(&frame),
+      container_(&frame.existing(operand.region.container)),
       path_(&frame.slots->containers[static_cast<std::size_t>(operand.region.container)].path),
-      type_(element_scalar(*container_, *path_)), elements_(elements_of(operand.region, frame)) {
+      type_(element_scalar(*container_, *path_)),
+      elements_(elements_of(operand.region, frame)) {
   std::vector<std::int64_t> tiles;
   for (const RangePlan& r : operand.region.ranges) {
     const EvaluatedRange range = evaluate(r, frame);
@@ -38,10 +42,13 @@ Tensor::Tensor(const plan::LibraryStep::Operand& operand, Frame& frame)
   index_.resize(shape_.size(), false);
 }
 
-Value Tensor::get(std::int64_t k) const { return load_element(*container_, *path_, elements_[static_cast<std::size_t>(k)]); }
+Value Tensor::get(std::int64_t k) const {
+  return load_element(*container_, *path_, elements_[static_cast<std::size_t>(k)]);
+}
 
 void Tensor::set(std::int64_t k, const Value& value) {
-  write_element(*container_, *path_, elements_[static_cast<std::size_t>(k)], value, operand_->wcr ? &*operand_->wcr : nullptr, *frame_);
+  write_element(*container_, *path_, elements_[static_cast<std::size_t>(k)], value,
+                operand_->wcr ? &*operand_->wcr : nullptr, *frame_);
 }
 
 void Tensor::set_plain(std::int64_t k, const Value& value) {
@@ -62,7 +69,8 @@ void Tensor::fit(std::size_t rank) {
   drop([&](std::size_t d) { return index_[d]; });
   drop([&](std::size_t d) { return shape_[d] == 1; });
   if (shape_.size() != rank)
-    throw Error(ErrorClass::kGraph, "operand " + text() + " of a library node must have " + std::to_string(rank) + " dimensions");
+    throw Error(ErrorClass::kGraph,
+                "operand " + text() + " of a library node must have " + std::to_string(rank) + " dimensions");
 }
 
 void Tensor::squeeze() {
@@ -89,27 +97,35 @@ bool has(const std::vector<plan::LibraryStep::Operand>& all, std::string_view co
 }
 }  // namespace
 
-bool Operands::has_in(std::string_view connector) const { return has(step_.inputs, connector); }
-bool Operands::has_out(std::string_view connector) const { return has(step_.outputs, connector); }
+bool Operands::has_in(std::string_view connector) const {
+  return has(step_.inputs, connector);
+}
+bool Operands::has_out(std::string_view connector) const {
+  return has(step_.outputs, connector);
+}
 
-Tensor Operands::find(const std::vector<plan::LibraryStep::Operand>& all, std::string_view connector, std::string_view side) const {
+Tensor Operands::find(const std::vector<plan::LibraryStep::Operand>& all, std::string_view connector,
+                      std::string_view side) const {
   for (const auto& o : all)
     if (o.connector == connector) return {o, frame_};
   fail_shape(*this, "has no " + std::string(side) + " '" + std::string(connector) + "'");
 }
 
 Tensor Operands::only_in() const {
-  if (step_.inputs.size() != 1) fail_shape(*this, "has " + std::to_string(step_.inputs.size()) + " inputs instead of one");
+  if (step_.inputs.size() != 1)
+    fail_shape(*this, "has " + std::to_string(step_.inputs.size()) + " inputs instead of one");
   return {step_.inputs.front(), frame_};
 }
 
 Tensor Operands::only_out() const {
-  if (step_.outputs.size() != 1) fail_shape(*this, "has " + std::to_string(step_.outputs.size()) + " outputs instead of one");
+  if (step_.outputs.size() != 1)
+    fail_shape(*this, "has " + std::to_string(step_.outputs.size()) + " outputs instead of one");
   return {step_.outputs.front(), frame_};
 }
 
 void fail_shape(const Operands& operands, const std::string& message) {
-  throw Error(ErrorClass::kGraph, "library node " + std::string(ir::name_of(operands.step().library->op)) + " " + message);
+  throw Error(ErrorClass::kGraph,
+              "library node " + std::string(ir::name_of(operands.step().library->op)) + " " + message);
 }
 
 namespace {
@@ -124,7 +140,8 @@ std::vector<std::int64_t> packed_strides(const std::vector<std::int64_t>& shape)
 std::size_t axis_of(int axis, std::size_t rank, const Operands& operands) {
   const int wrapped = axis < 0 ? axis + static_cast<int>(rank) : axis;
   if (wrapped < 0 || wrapped >= static_cast<int>(rank))
-    fail_shape(operands, "names axis " + std::to_string(axis) + " of an operand with " + std::to_string(rank) + " dimensions");
+    fail_shape(operands,
+               "names axis " + std::to_string(axis) + " of an operand with " + std::to_string(rank) + " dimensions");
   return static_cast<std::size_t>(wrapped);
 }
 
@@ -181,8 +198,8 @@ void run_op(const ir::Reduce& op, const Operands& operands) {
   for (std::size_t d = 0; d < in.rank(); ++d)
     if (!reduced[d]) kept_shape.push_back(in.shape()[d]);
   if (product(kept_shape) != out.size())
-    fail_shape(operands, "gives " + std::to_string(product(kept_shape)) + " results, but its output " + out.text() + " has " + std::to_string(out.size()) +
-                             " elements");
+    fail_shape(operands, "gives " + std::to_string(product(kept_shape)) + " results, but its output " + out.text() +
+                             " has " + std::to_string(out.size()) + " elements");
   const std::vector<std::int64_t> kept_strides = packed_strides(kept_shape);
   for (std::size_t d = 0, k = 0; d < in.rank(); ++d)
     if (!reduced[d]) to_out[d] = kept_strides[k++];
@@ -199,7 +216,8 @@ void run_op(const ir::Reduce& op, const Operands& operands) {
 void run_op(const ir::Scan& op, const Operands& operands) {
   const Tensor in = operands.only_in();
   Tensor out = operands.only_out();
-  if (in.size() != out.size()) fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different sizes");
+  if (in.size() != out.size())
+    fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different sizes");
   if (in.rank() == 0) fail_shape(operands, "needs an operand with at least one dimension");
   const AxisView view(in.shape(), axis_of(op.axis, in.rank(), operands));
   for (std::int64_t o = 0; o < view.outer; ++o)
@@ -225,7 +243,8 @@ void run_op(const ir::ArgReduce& op, const Operands& operands) {
   const AxisView view(in.shape(), axis_of(op.axis.value_or(0), in.rank(), operands));
   Tensor index = operands.has_out("_idx") ? operands.out("_idx") : operands.only_out();
   if (index.size() != view.outer * view.inner)
-    fail_shape(operands, "gives " + std::to_string(view.outer * view.inner) + " results, but its output is " + index.text());
+    fail_shape(operands,
+               "gives " + std::to_string(view.outer * view.inner) + " results, but its output is " + index.text());
   if (view.length == 0 && index.size() > 0) fail_shape(operands, "looks for an extreme of no elements");
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
@@ -244,7 +263,8 @@ void run_op(const ir::ArgReduce& op, const Operands& operands) {
 void run_op(const ir::Copy&, const Operands& operands) {
   const Tensor in = operands.only_in();
   Tensor out = operands.only_out();
-  if (in.size() != out.size()) fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different sizes");
+  if (in.size() != out.size())
+    fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different sizes");
   std::vector<Value> all;
   for (std::int64_t k = 0; k < in.size(); ++k) all.push_back(in.get(k));
   for (std::int64_t k = 0; k < in.size(); ++k) out.set(k, all[static_cast<std::size_t>(k)]);
@@ -259,15 +279,18 @@ void run_op(const ir::Fill& op, const Operands& operands) {
 namespace {
 
 // out = alpha * transpose(in, axes) + beta * out, as NumPy's transpose.
-void transpose(const Tensor& in, Tensor& out, const std::vector<int>& axes, Complex alpha, Complex beta, const Operands& operands) {
+void transpose(const Tensor& in, Tensor& out, const std::vector<int>& axes, Complex alpha, Complex beta,
+               const Operands& operands) {
   if (axes.size() != in.rank() || out.rank() != in.rank())
-    fail_shape(operands, "permutes " + in.text() + " to " + out.text() + " by " + std::to_string(axes.size()) + " axes");
+    fail_shape(operands,
+               "permutes " + in.text() + " to " + out.text() + " by " + std::to_string(axes.size()) + " axes");
   const std::vector<std::int64_t> strides = packed_strides(in.shape());
   std::vector<std::int64_t> source_stride(in.rank());
   for (std::size_t d = 0; d < in.rank(); ++d) {
     const std::size_t from = axis_of(axes[d], in.rank(), operands);
     source_stride[d] = strides[from];
-    if (out.shape()[d] != in.shape()[from]) fail_shape(operands, "permutes " + in.text() + " to " + out.text() + ", whose extents don't match");
+    if (out.shape()[d] != in.shape()[from])
+      fail_shape(operands, "permutes " + in.text() + " to " + out.text() + ", whose extents don't match");
   }
   const std::vector<std::int64_t> out_strides = packed_strides(out.shape());
   std::vector<Value> result;
@@ -311,7 +334,8 @@ void run_op(const ir::Fft& op, const Operands& operands) {
   Tensor out = operands.only_out();
   in.squeeze();
   out.squeeze();
-  if (in.shape() != out.shape()) fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different shapes");
+  if (in.shape() != out.shape())
+    fail_shape(operands, "has input " + in.text() + " and output " + out.text() + " of different shapes");
   if (in.size() == 0) return;
   double scale = static_cast<double>(operands.step().factor(operands.frame()));
   if (op.scale_by_length) scale /= static_cast<double>(in.size());
@@ -325,8 +349,10 @@ void run_op(const ir::Fft& op, const Operands& operands) {
         for (std::int64_t k = 0; k < view.length; ++k) {
           Complex sum = 0.0;
           for (std::int64_t n = 0; n < view.length; ++n) {
-            const auto turn = static_cast<double>(static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(n) % static_cast<std::uint64_t>(view.length));
-            sum += data[static_cast<std::size_t>(view.at(o, n, i))] * std::polar(1.0, sign * 2.0 * std::numbers::pi * turn / static_cast<double>(view.length));
+            const auto turn = static_cast<double>(static_cast<std::uint64_t>(k) * static_cast<std::uint64_t>(n) %
+                                                  static_cast<std::uint64_t>(view.length));
+            sum += data[static_cast<std::size_t>(view.at(o, n, i))] *
+                   std::polar(1.0, sign * 2.0 * std::numbers::pi * turn / static_cast<double>(view.length));
           }
           next[static_cast<std::size_t>(view.at(o, k, i))] = sum;
         }

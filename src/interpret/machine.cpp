@@ -7,7 +7,8 @@ namespace sdfg::interpret {
 
 using tasklet::Value;
 
-// Values of symbols that a scope binds anew, to be put back: nothing that a map's body assigns is seen outside of its iteration.
+// Values of symbols that a scope binds anew, to be put back: nothing that a map's body assigns is seen outside of its
+// iteration.
 struct Machine::SavedSymbols {
   std::vector<int> slots;
   std::vector<std::int64_t> values;
@@ -81,8 +82,10 @@ Flow Machine::run(const plan::For& loop, ir::Id id) {
   frame_.set_symbol_value(loop.variable, value_of(loop.init));
   if (loop.form == ir::LoopForm::kTestFirst && !truth_of(loop.condition)) return {};
   while (true) {
-    if (const Flow flow = run(loop.body); flow.breaks(id)) return {};
-    else if (!flow.is_next() && !flow.continues(id)) return flow;
+    if (const Flow flow = run(loop.body); flow.breaks(id))
+      return {};
+    else if (!flow.is_next() && !flow.continues(id))
+      return flow;
     if (loop.form == ir::LoopForm::kTestThenUpdate && !truth_of(loop.condition)) return {};
     frame_.set_symbol_value(loop.variable, value_of(loop.update));
     if (loop.form != ir::LoopForm::kTestThenUpdate && !truth_of(loop.condition)) return {};
@@ -92,8 +95,10 @@ Flow Machine::run(const plan::For& loop, ir::Id id) {
 Flow Machine::run(const plan::While& loop, ir::Id id) {
   if (loop.test_first && !truth_of(loop.condition)) return {};
   while (true) {
-    if (const Flow flow = run(loop.body); flow.breaks(id)) return {};
-    else if (!flow.is_next() && !flow.continues(id)) return flow;
+    if (const Flow flow = run(loop.body); flow.breaks(id))
+      return {};
+    else if (!flow.is_next() && !flow.continues(id))
+      return flow;
     if (!truth_of(loop.condition)) return {};
   }
 }
@@ -117,7 +122,8 @@ void Machine::run_map_dimension(const plan::Map& map, ir::Id id, std::size_t dim
   if (dimension == map.params.size()) {
     outer.restore(frame_);
     const Flow flow = run(map.body);
-    if (!flow.is_next() && !flow.continues(id)) throw Error(ErrorClass::kGraph, "an exit or return leaves a map from inside");
+    if (!flow.is_next() && !flow.continues(id))
+      throw Error(ErrorClass::kGraph, "an exit or return leaves a map from inside");
     return;
   }
   const EvaluatedRange range = evaluate(map.ranges[dimension], frame_);
@@ -155,18 +161,24 @@ Flow Machine::run(const plan::Consume& consume, ir::Id id) {
     for (std::int64_t k = 0; k < consume.chunk_size && !queue.empty(); ++k) {
       std::byte* at = address_at(element, path(consume.element), k);
       std::copy(queue.front().begin(), queue.front().end(), at);
-      if (element.allocation && element.allocation->is_tracked()) element.allocation->mark_written(at, element.element_size);
+      if (element.allocation && element.allocation->is_tracked())
+        element.allocation->mark_written(at, element.element_size);
       queue.pop_front();
     }
     const Flow flow = run(consume.body);
     storage_.release(consume.element);
-    if (!flow.is_next() && !flow.continues(id)) throw Error(ErrorClass::kGraph, "an exit or return leaves a consume scope from inside");
+    if (!flow.is_next() && !flow.continues(id))
+      throw Error(ErrorClass::kGraph, "an exit or return leaves a consume scope from inside");
   }
   outer.restore(frame_);
   return {};
 }
 
-Flow Machine::run(const plan::Exit& exit, ir::Id) { return {Flow::Kind::kExit, exit.target, exit.kind}; }
-Flow Machine::run(const plan::Return&, ir::Id) { return {Flow::Kind::kReturn, 0, ir::Exit::Kind::kBreak}; }
+Flow Machine::run(const plan::Exit& exit, ir::Id) {
+  return {Flow::Kind::kExit, exit.target, exit.kind};
+}
+Flow Machine::run(const plan::Return&, ir::Id) {
+  return {Flow::Kind::kReturn, 0, ir::Exit::Kind::kBreak};
+}
 
 }  // namespace sdfg::interpret

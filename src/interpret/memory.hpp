@@ -24,8 +24,8 @@ class Allocation {
 
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
-  void zero();                                     // and counts as written
-  void poison(ScalarType type);                    // NaN for floating and complex elements, bytes 0xA5 otherwise
+  void zero();                   // and counts as written
+  void poison(ScalarType type);  // NaN for floating and complex elements, bytes 0xA5 otherwise
   void poison_bytes();
   bool is_tracked() const { return !written_.empty(); }
   void mark_written(const std::byte* at, std::int64_t count, bool written = true);
@@ -41,18 +41,19 @@ class Allocation {
 // A queue of elements as bytes.
 using Queue = std::deque<std::vector<std::byte>>;
 
-// A container that exists now. Element (i_0, ...) is at base + element_size * (start_offset + sum (i_d + offset_d) * stride_d).
+// A container that exists now. Element (i_0, ...) is at base + element_size * (start_offset + sum (i_d + offset_d) *
+// stride_d).
 struct Live {
-  const ir::Container* desc = nullptr;             // never null in a prepared program
+  const ir::Container* desc = nullptr;  // never null in a prepared program
   bool alive = false;
-  std::byte* base = nullptr;                       // null: a Reference that was not set
-  std::byte* limit_low = nullptr;                  // memory that may be touched: [limit_low, limit_high)
+  std::byte* base = nullptr;       // null: a Reference that was not set
+  std::byte* limit_low = nullptr;  // memory that may be touched: [limit_low, limit_high)
   std::byte* limit_high = nullptr;
-  std::shared_ptr<Allocation> allocation;          // owned memory; null for arguments
+  std::shared_ptr<Allocation> allocation;  // owned memory; null for arguments
   std::int64_t element_size = 0;
   std::vector<std::int64_t> shape, strides, offset;
   std::int64_t start_offset = 0;
-  std::shared_ptr<std::vector<Queue>> queues;      // streams: one per element of the shape, row-major
+  std::shared_ptr<std::vector<Queue>> queues;  // streams: one per element of the shape, row-major
 
   std::int64_t num_elements() const;
 };

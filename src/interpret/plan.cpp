@@ -15,7 +15,9 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorClass::kGraph, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorClass::kGraph, message);
+}
 
 ScalarType arithmetic_type(const Type& type, const std::string& what) {
   if (type.kind() != Type::Kind::kScalar && type.kind() != Type::Kind::kVector)
@@ -24,17 +26,20 @@ ScalarType arithmetic_type(const Type& type, const std::string& what) {
 }
 
 // Orders containers so that a view comes after what it shows.
-std::vector<int> ordered(const std::vector<std::string>& names, const Slots& slots, const std::vector<ContainerPlan>& plans) {
+std::vector<int> ordered(const std::vector<std::string>& names, const Slots& slots,
+                         const std::vector<ContainerPlan>& plans) {
   std::vector<int> wanted;
   for (const std::string& n : names) wanted.push_back(slots.container(n));
   std::vector<int> out;
   std::set<int> done, open;
   const std::function<void(int)> add = [&](int slot) {
     if (done.contains(slot)) return;
-    if (!open.insert(slot).second) fail("view '" + slots.containers[static_cast<std::size_t>(slot)].path + "' shows itself");
+    if (!open.insert(slot).second)
+      fail("view '" + slots.containers[static_cast<std::size_t>(slot)].path + "' shows itself");
     if (const auto& window = plans[static_cast<std::size_t>(slot)].window) {
       int target = window->container;
-      while (slots.containers[static_cast<std::size_t>(target)].parent >= 0) target = slots.containers[static_cast<std::size_t>(target)].parent;
+      while (slots.containers[static_cast<std::size_t>(target)].parent >= 0)
+        target = slots.containers[static_cast<std::size_t>(target)].parent;
       if (std::find(wanted.begin(), wanted.end(), target) != wanted.end()) add(target);
     }
     done.insert(slot);
@@ -58,7 +63,8 @@ class Preparer {
  private:
   Element element(const ir::Element& e) {
     try {
-      return {&e, std::visit([&](const auto& kind) -> decltype(Element::kind) { return this->prepare_kind(kind, e); }, e.kind)};
+      return {&e, std::visit([&](const auto& kind) -> decltype(Element::kind) { return this->prepare_kind(kind, e); },
+                             e.kind)};
     } catch (const Error& error) {
       if (!error.places().empty()) throw;
       throw Error(error.error_class(), error.message(), ir::places_of(graph_, e.id), error.hint());
@@ -81,11 +87,15 @@ class Preparer {
     for (const auto& item : a.items) out.items.emplace_back(slots_.symbol(item.symbol), code(item.value));
     return out;
   }
-  Block prepare_kind(const ir::Block& b, const ir::Element&) { return {ordered(b.locals, slots_, p_.containers), sequence(b.body)}; }
+  Block prepare_kind(const ir::Block& b, const ir::Element&) {
+    return {ordered(b.locals, slots_, p_.containers), sequence(b.body)};
+  }
   For prepare_kind(const ir::For& f, const ir::Element&) {
     return {slots_.symbol(f.variable), code(f.init), code(f.condition), code(f.update), f.form, sequence(f.body)};
   }
-  While prepare_kind(const ir::While& w, const ir::Element&) { return {code(w.condition), w.test_first, sequence(w.body)}; }
+  While prepare_kind(const ir::While& w, const ir::Element&) {
+    return {code(w.condition), w.test_first, sequence(w.body)};
+  }
   If prepare_kind(const ir::If& i, const ir::Element&) {
     If out;
     for (const auto& b : i.branches) out.branches.emplace_back(code(b.condition), sequence(b.body));
@@ -93,11 +103,13 @@ class Preparer {
   }
   Map prepare_kind(const ir::Map& m, const ir::Element&) {
     if (m.params.size() != m.ranges.size())
-      fail("a map has " + std::to_string(m.params.size()) + " parameters and " + std::to_string(m.ranges.size()) + " ranges");
+      fail("a map has " + std::to_string(m.params.size()) + " parameters and " + std::to_string(m.ranges.size()) +
+           " ranges");
     Map out;
     for (const std::string& n : m.params) out.params.push_back(slots_.symbol(n));
     for (const ir::Range& r : m.ranges)
-      out.ranges.push_back({Index(r.begin, slots_), Index(r.end, slots_), Index(r.step, slots_), Index(r.tile, slots_), false});
+      out.ranges.push_back(
+          {Index(r.begin, slots_), Index(r.end, slots_), Index(r.step, slots_), Index(r.tile, slots_), false});
     out.assigned = symbols_bound_in(m.body);
     out.body = sequence(m.body);
     return out;
@@ -121,12 +133,16 @@ class Preparer {
     const auto& access = std::get<ir::Access>(s.find_node(node)->kind);
     return *slots_.containers[static_cast<std::size_t>(slots_.container(access.data))].desc;
   }
-  static bool is_access(const ir::State& s, ir::Id node) { return std::holds_alternative<ir::Access>(s.find_node(node)->kind); }
+  static bool is_access(const ir::State& s, ir::Id node) {
+    return std::holds_alternative<ir::Access>(s.find_node(node)->kind);
+  }
 
   Region region(const ir::State& s, ir::Id access, const std::optional<ir::Subset>& subset, const ir::Memlet& m) const {
     const std::string& data = std::get<ir::Access>(s.find_node(access)->kind).data;
     if (subset) return {slots_, data, *subset, m.allow_oob, m.id};
-    return {slots_, data, ir::Subset::full(slots_.containers[static_cast<std::size_t>(slots_.container(data))].desc->layout.shape()), m.allow_oob, m.id};
+    return {slots_, data,
+            ir::Subset::full(slots_.containers[static_cast<std::size_t>(slots_.container(data))].desc->layout.shape()),
+            m.allow_oob, m.id};
   }
 
   std::optional<WcrPlan> wcr(const ir::Memlet& m, const ir::Container& target) const {
@@ -136,19 +152,20 @@ class Preparer {
 
   State prepare_kind(const ir::State& s, const ir::Element&) {
     State out;
-    std::map<ir::Id, int> registers;   // by memlet
+    std::map<ir::Id, int> registers;  // by memlet
     for (ir::Id id : s.topological_order()) {
       const ir::Node& node = *s.find_node(id);
       try {
-        std::visit(Overloaded{
-                       [&](const ir::Access&) {
-                         for (const ir::Memlet* m : s.in_edges(id))
-                           if (is_access(s, m->src) && !m->is_order_only()) out.steps.emplace_back(copy(s, *m));
-                       },
-                       [&](const ir::Tasklet& t) { out.steps.emplace_back(tasklet(s, node, t, out.registers, registers)); },
-                       [&](const ir::Library& l) { out.steps.emplace_back(library(s, node, l)); },
-                   },
-                   node.kind);
+        std::visit(
+            Overloaded{
+                [&](const ir::Access&) {
+                  for (const ir::Memlet* m : s.in_edges(id))
+                    if (is_access(s, m->src) && !m->is_order_only()) out.steps.emplace_back(copy(s, *m));
+                },
+                [&](const ir::Tasklet& t) { out.steps.emplace_back(tasklet(s, node, t, out.registers, registers)); },
+                [&](const ir::Library& l) { out.steps.emplace_back(library(s, node, l)); },
+            },
+            node.kind);
       } catch (const Error& error) {
         if (!error.places().empty()) throw;
         throw Error(error.error_class(), error.message(), ir::places_of(graph_, id), error.hint());
@@ -167,7 +184,8 @@ class Preparer {
     return out;
   }
 
-  TaskletStep tasklet(const ir::State& s, const ir::Node& node, const ir::Tasklet& t, int& next_register, std::map<ir::Id, int>& registers) {
+  TaskletStep tasklet(const ir::State& s, const ir::Node& node, const ir::Tasklet& t, int& next_register,
+                      std::map<ir::Id, int>& registers) {
     if (t.code.language != tasklet::Language::kTree)
       fail("tasklet '" + node.label + "' is C++ text, which the interpreter can't run");
     TaskletStep out;
@@ -234,7 +252,9 @@ class Preparer {
         next_register += port.lanes;
       } else {
         const ir::Container& data = accessed(s, m->dst);
-        if (m->set_reference) fail("connector '" + port.connector + "' sets reference '" + data.name + "': only access nodes can be referenced here");
+        if (m->set_reference)
+          fail("connector '" + port.connector + "' sets reference '" + data.name +
+               "': only access nodes can be referenced here");
         port.region = region(s, m->dst, m->dst_subset, *m);
         if (data.kind == ir::ContainerKind::kStream) {
           port.type = arithmetic_type(data.type, "stream '" + data.name + "'");
@@ -320,11 +340,15 @@ Program::Program(const ir::Graph& g) : graph(&g), slots(g) {
       plan.window = Region(slots, c.viewed, c.viewed_subset, false, 0);
       containers[static_cast<std::size_t>(plan.window->container)].views.push_back(static_cast<int>(i));
     }
-    if (const int parent = slots.containers[i].parent; parent >= 0) containers[static_cast<std::size_t>(parent)].members.push_back(static_cast<int>(i));
+    if (const int parent = slots.containers[i].parent; parent >= 0)
+      containers[static_cast<std::size_t>(parent)].members.push_back(static_cast<int>(i));
     if (slots.containers[i].parent >= 0) continue;
-    if (c.constant) constants.push_back(static_cast<int>(i));
-    else if (c.transient && c.lifetime == ir::Lifetime::kPersistent) persistent.push_back(static_cast<int>(i));
-    else if (c.transient && c.lifetime == ir::Lifetime::kExternal) external.push_back(static_cast<int>(i));
+    if (c.constant)
+      constants.push_back(static_cast<int>(i));
+    else if (c.transient && c.lifetime == ir::Lifetime::kPersistent)
+      persistent.push_back(static_cast<int>(i));
+    else if (c.transient && c.lifetime == ir::Lifetime::kExternal)
+      external.push_back(static_cast<int>(i));
   }
   locals = ordered(g.locals, slots, containers);
   body = Preparer(*this).sequence(g.body);

@@ -18,19 +18,19 @@ using Sequence = std::vector<Element>;
 // One connector of a tasklet with what it is bound to.
 struct Port {
   enum class Kind : std::uint8_t {
-    kValue,      // an element (or the lanes of a vector) goes into or comes out of local `target`
-    kPointer,    // pointer `target` shows the subset
-    kPop,        // one pop of a stream before the code runs, into local `target`
-    kPush,       // one push of local `target` after the code
-    kQueue,      // queue `target` is popped or pushed by the code
-    kRegister,   // local `target` from or to a register of the state
+    kValue,     // an element (or the lanes of a vector) goes into or comes out of local `target`
+    kPointer,   // pointer `target` shows the subset
+    kPop,       // one pop of a stream before the code runs, into local `target`
+    kPush,      // one push of local `target` after the code
+    kQueue,     // queue `target` is popped or pushed by the code
+    kRegister,  // local `target` from or to a register of the state
   };
   Kind kind = Kind::kValue;
   int target = 0;
-  ScalarType type = ScalarType::kBool;     // of the local
-  int lanes = 1;                           // of the connector's type
+  ScalarType type = ScalarType::kBool;  // of the local
+  int lanes = 1;                        // of the connector's type
   Region region;
-  int reg = 0;                             // first register
+  int reg = 0;  // first register
   std::optional<WcrPlan> wcr;
   std::string connector;
 };
@@ -40,7 +40,7 @@ struct TaskletStep {
   std::vector<Port> inputs, outputs;
   std::vector<CodeStatement> body;
   int locals = 0, pointers = 0, queues = 0;
-  int lanes = 1;                           // the body runs once per lane
+  int lanes = 1;  // the body runs once per lane
 };
 
 struct CopyStep {
@@ -59,8 +59,8 @@ struct LibraryStep {
     std::optional<WcrPlan> wcr;
   };
   std::vector<Operand> inputs, outputs;
-  std::optional<WcrPlan> reduce;           // of Reduce and Scan
-  Index factor;                            // of Fft
+  std::optional<WcrPlan> reduce;  // of Reduce and Scan
+  Index factor;                   // of Fft
 };
 
 using Step = std::variant<TaskletStep, CopyStep, LibraryStep>;
@@ -73,7 +73,7 @@ struct Assign {
   std::vector<std::pair<int, CodeNode>> items;
 };
 struct Block {
-  std::vector<int> locals;                 // in an order in which each one's view target comes first
+  std::vector<int> locals;  // in an order in which each one's view target comes first
   Sequence body;
 };
 struct For {
@@ -93,7 +93,7 @@ struct If {
 struct Map {
   std::vector<int> params;
   std::vector<RangePlan> ranges;
-  std::vector<int> assigned;               // symbols bound in the body: private to an iteration
+  std::vector<int> assigned;  // symbols bound in the body: private to an iteration
   Sequence body;
 };
 struct Consume {
@@ -120,8 +120,8 @@ struct Element {
 struct ContainerPlan {
   std::vector<Index> shape, strides, offset;
   Index total_size, start_offset, buffer_size;
-  std::optional<Region> window;            // of a View
-  std::vector<int> views;                  // views that show this container, directly
+  std::optional<Region> window;  // of a View
+  std::vector<int> views;        // views that show this container, directly
   std::vector<int> members;
 };
 
@@ -130,8 +130,8 @@ struct Program {
 
   const ir::Graph* graph;
   Slots slots;
-  std::vector<ContainerPlan> containers;   // by slot
-  std::vector<int> locals;                 // of the graph, ordered like Block::locals
+  std::vector<ContainerPlan> containers;  // by slot
+  std::vector<int> locals;                // of the graph, ordered like Block::locals
   std::vector<int> constants, persistent, external;
   Sequence body;
 };

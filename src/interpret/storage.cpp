@@ -15,7 +15,9 @@ std::int64_t element_size_of(const ir::Container& c) {
   return c.type.size();
 }
 
-bool is_structure(const ir::Container& c) { return c.kind == ir::ContainerKind::kStructure || (c.kind == ir::ContainerKind::kView && !c.members.empty()); }
+bool is_structure(const ir::Container& c) {
+  return c.kind == ir::ContainerKind::kStructure || (c.kind == ir::ContainerKind::kView && !c.members.empty());
+}
 
 constexpr std::size_t kMaxRank = 32;
 
@@ -36,11 +38,14 @@ void Storage::shape(int slot) {
   } catch (const Error& e) {
     throw Error(e.error_class(), "the layout of container '" + path(slot) + "' can't be evaluated: " + e.message());
   }
-  if (c.shape.size() > kMaxRank) throw Error(ErrorClass::kLimit, "container '" + path(slot) + "' has more than " + std::to_string(kMaxRank) + " dimensions");
+  if (c.shape.size() > kMaxRank)
+    throw Error(ErrorClass::kLimit,
+                "container '" + path(slot) + "' has more than " + std::to_string(kMaxRank) + " dimensions");
   for (std::size_t d = 0; d < c.shape.size(); ++d)
     if (c.shape[d] < 0)
-      throw Error(ErrorClass::kUsage, "extent " + std::to_string(c.shape[d]) + " of dimension " + std::to_string(d) + " of container '" + path(slot) +
-                                          "' is negative (" + p.shape[d].expr().str() + ")");
+      throw Error(ErrorClass::kUsage, "extent " + std::to_string(c.shape[d]) + " of dimension " + std::to_string(d) +
+                                          " of container '" + path(slot) + "' is negative (" + p.shape[d].expr().str() +
+                                          ")");
   c.element_size = element_size_of(*c.desc);
 }
 
@@ -50,7 +55,8 @@ std::int64_t Storage::bytes(int slot) const {
   std::int64_t elements = 1, total = 0, size = 0;
   for (std::int64_t extent : c.shape)
     if (__builtin_mul_overflow(elements, extent, &elements))
-      throw Error(ErrorClass::kLimit, "the number of elements of container '" + path(slot) + "' overflows 64-bit integers");
+      throw Error(ErrorClass::kLimit,
+                  "the number of elements of container '" + path(slot) + "' overflows 64-bit integers");
   try {
     total = plan(slot).total_size(frame_);
   } catch (const Error& e) {
@@ -68,7 +74,10 @@ void Storage::allocate(int slot) {
   c.alive = true;
   switch (c.desc->kind) {
     case ir::ContainerKind::kView: bind_view(slot); return;
-    case ir::ContainerKind::kReference: c.base = nullptr; rebind_views(slot); return;
+    case ir::ContainerKind::kReference:
+      c.base = nullptr;
+      rebind_views(slot);
+      return;
     case ir::ContainerKind::kStream:
       c.queues = std::make_shared<std::vector<Queue>>(static_cast<std::size_t>(c.num_elements()));
       return;
@@ -84,9 +93,12 @@ void Storage::allocate(int slot) {
   c.limit_low = c.base;
   c.limit_high = c.base + size;
   const Type& type = c.desc->type;
-  if (c.desc->zeroed || c.desc->kind == ir::ContainerKind::kContainerArray) c.allocation->zero();
-  else if (type.kind() == Type::Kind::kScalar || type.kind() == Type::Kind::kVector) c.allocation->poison(type.scalar());
-  else c.allocation->poison_bytes();
+  if (c.desc->zeroed || c.desc->kind == ir::ContainerKind::kContainerArray)
+    c.allocation->zero();
+  else if (type.kind() == Type::Kind::kScalar || type.kind() == Type::Kind::kVector)
+    c.allocation->poison(type.scalar());
+  else
+    c.allocation->poison_bytes();
   if (structure) allocate_members(slot);
 }
 
@@ -101,7 +113,8 @@ void Storage::allocate_members(int slot) {
       continue;
     }
     allocate(m);
-    if (structure.desc->zeroed && member.allocation && member.desc->kind != ir::ContainerKind::kStructure) member.allocation->zero();
+    if (structure.desc->zeroed && member.allocation && member.desc->kind != ir::ContainerKind::kStructure)
+      member.allocation->zero();
     std::memcpy(field, &member.base, sizeof(void*));
   }
 }
@@ -129,7 +142,8 @@ void Storage::bind(int slot, void* memory, bool bounded) {
   c.base = static_cast<std::byte*>(memory);
   const std::int64_t size = bytes(slot);
   if (memory == nullptr && size > 0)
-    throw Error(ErrorClass::kUsage, "the address of container '" + path(slot) + "' is null, but it has " + std::to_string(size) + " bytes");
+    throw Error(ErrorClass::kUsage,
+                "the address of container '" + path(slot) + "' is null, but it has " + std::to_string(size) + " bytes");
   c.limit_low = bounded ? c.base : nullptr;
   c.limit_high = bounded ? c.base + size : nullptr;
   if (c.desc->kind == ir::ContainerKind::kStream)
@@ -140,7 +154,8 @@ void Storage::bind(int slot, void* memory, bool bounded) {
 
 void Storage::bind_value(int slot, const Value& value) {
   Live& c = frame_.live(slot);
-  if (!c.desc->is_scalar()) throw Error(ErrorClass::kUsage, "argument '" + path(slot) + "' is a value, but the parameter is no scalar");
+  if (!c.desc->is_scalar())
+    throw Error(ErrorClass::kUsage, "argument '" + path(slot) + "' is a value, but the parameter is no scalar");
   shape(slot);
   c.alive = true;
   c.allocation = std::make_shared<Allocation>(c.element_size, 0, false);
@@ -156,8 +171,8 @@ void Storage::bind_constant(int slot) {
   auto* data = const_cast<std::uint8_t*>(c.desc->constant->data());
   shape(slot);
   if (static_cast<std::int64_t>(c.desc->constant->size()) < bytes(slot))
-    throw Error(ErrorClass::kGraph, "constant '" + path(slot) + "' holds " + std::to_string(c.desc->constant->size()) + " bytes, but its layout needs " +
-                                        std::to_string(bytes(slot)));
+    throw Error(ErrorClass::kGraph, "constant '" + path(slot) + "' holds " + std::to_string(c.desc->constant->size()) +
+                                        " bytes, but its layout needs " + std::to_string(bytes(slot)));
   bind(slot, data);
 }
 
@@ -181,12 +196,16 @@ void Storage::release(int slot) {
   c.queues.reset();
 }
 
-void Storage::bind_view(int slot) { show(slot, *plan(slot).window); }
+void Storage::bind_view(int slot) {
+  show(slot, *plan(slot).window);
+}
 
 void Storage::show(int slot, const Region& window) {
   Live& view = frame_.live(slot);
   const Live& target = frame_.live(window.container);
-  if (!target.alive) throw Error(ErrorClass::kGraph, "'" + path(slot) + "' shows container '" + path(window.container) + "', which doesn't exist here");
+  if (!target.alive)
+    throw Error(ErrorClass::kGraph,
+                "'" + path(slot) + "' shows container '" + path(window.container) + "', which doesn't exist here");
   view.queues = target.queues;
   view.allocation = target.allocation;
   view.limit_low = target.limit_low;
@@ -203,12 +222,15 @@ void Storage::show(int slot, const Region& window) {
     const std::span<const std::int64_t> indices(begin, window.ranges.size());
     // An empty window may begin at the end of its container.
     const bool empty = view.num_elements() == 0 || target.num_elements() == 0;
-    std::byte* at = target.base + flat_index(target, path(window.container), indices, empty || window.allow_oob) * target.element_size;
-    if (target.desc->kind == ir::ContainerKind::kContainerArray && view.desc->kind != ir::ContainerKind::kContainerArray &&
-        view.desc->type.kind() != Type::Kind::kPointer) {
+    std::byte* at = target.base + flat_index(target, path(window.container), indices, empty || window.allow_oob) *
+                                      target.element_size;
+    if (target.desc->kind == ir::ContainerKind::kContainerArray &&
+        view.desc->kind != ir::ContainerKind::kContainerArray && view.desc->type.kind() != Type::Kind::kPointer) {
       void* element = nullptr;
       std::memcpy(&element, at, sizeof(void*));
-      if (element == nullptr) throw Error(ErrorClass::kGraph, "'" + path(slot) + "' shows an element of '" + path(window.container) + "' that holds no address");
+      if (element == nullptr)
+        throw Error(ErrorClass::kGraph,
+                    "'" + path(slot) + "' shows an element of '" + path(window.container) + "' that holds no address");
       at = static_cast<std::byte*>(element);
       view.allocation.reset();
       view.limit_low = view.limit_high = nullptr;
@@ -255,7 +277,8 @@ std::vector<std::byte*> elements_of(const Region& region, const Frame& frame) {
   if (tiled)
     for (const EvaluatedRange& r : ranges) limits.push_back(r.tile);
   while (true) {
-    for (std::size_t d = 0; d < rank; ++d) index[d] = ranges[d].begin + counter[d] * ranges[d].step + (tiled ? counter[rank + d] : 0);
+    for (std::size_t d = 0; d < rank; ++d)
+      index[d] = ranges[d].begin + counter[d] * ranges[d].step + (tiled ? counter[rank + d] : 0);
     out.push_back(address_of(c, name, index, region.allow_oob));
     std::size_t d = counter.size();
     while (d > 0 && ++counter[d - 1] == limits[d - 1]) counter[--d] = 0;
@@ -277,11 +300,15 @@ Queue& queue_of(const Region& region, Frame& frame) {
   if (c.queues == nullptr) throw Error(ErrorClass::kGraph, "'" + path + "' is no stream");
   std::int64_t number = 0;
   for (std::size_t d = 0; d < c.shape.size(); ++d) {
-    const EvaluatedRange r = d < region.ranges.size() ? evaluate(region.ranges[d], frame) : EvaluatedRange{0, 1, c.shape[d], 1};
-    if (r.count != 1) throw Error(ErrorClass::kGraph, "a memlet selects " + std::to_string(r.count) + " queues of the streams '" + path + "'");
+    const EvaluatedRange r =
+        d < region.ranges.size() ? evaluate(region.ranges[d], frame) : EvaluatedRange{0, 1, c.shape[d], 1};
+    if (r.count != 1)
+      throw Error(ErrorClass::kGraph,
+                  "a memlet selects " + std::to_string(r.count) + " queues of the streams '" + path + "'");
     if (r.begin < 0 || r.begin >= c.shape[d])
-      throw Error(ErrorClass::kLaunch, path + "[" + std::to_string(r.begin) + "] is out of bounds: index " + std::to_string(r.begin) + " in dimension " +
-                                           std::to_string(d) + " of '" + path + "', extent " + std::to_string(c.shape[d]));
+      throw Error(ErrorClass::kLaunch, path + "[" + std::to_string(r.begin) + "] is out of bounds: index " +
+                                           std::to_string(r.begin) + " in dimension " + std::to_string(d) + " of '" +
+                                           path + "', extent " + std::to_string(c.shape[d]));
     number = number * c.shape[d] + r.begin;
   }
   return (*c.queues)[static_cast<std::size_t>(number)];

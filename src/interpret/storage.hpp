@@ -14,12 +14,12 @@ class Storage {
 
   // Evaluates extents and layout. Throws for negative extents and for sizes that overflow.
   void shape(int slot);
-  std::int64_t bytes(int slot) const;                 // of a shaped container
-  void allocate(int slot);                            // fresh memory: poisoned, or zeroed when the container asks for it
-  void bind(int slot, void* memory, bool bounded = true);   // memory of the caller
+  std::int64_t bytes(int slot) const;  // of a shaped container
+  void allocate(int slot);             // fresh memory: poisoned, or zeroed when the container asks for it
+  void bind(int slot, void* memory, bool bounded = true);  // memory of the caller
   void bind_value(int slot, const tasklet::Value& value);
   void bind_constant(int slot);
-  void adopt(int slot, const Live& kept);             // memory and queues of an earlier call; layout as shaped now
+  void adopt(int slot, const Live& kept);  // memory and queues of an earlier call; layout as shaped now
   void release(int slot);
   // The reference shows the data at the begin of the region from now on; its views follow.
   void set_reference(int slot, const Region& target);
@@ -38,7 +38,8 @@ class Storage {
   bool track_;
 };
 
-// Addresses of the elements of a region in row-major order of its ranges, tiles innermost; checked as the region asks for.
+// Addresses of the elements of a region in row-major order of its ranges, tiles innermost; checked as the region asks
+// for.
 std::vector<std::byte*> elements_of(const Region& region, const Frame& frame);
 // Address of the element of a region whose ranges are all single indices.
 std::byte* element_of(const Region& region, const Live& c, const std::string& path, const Frame& frame);

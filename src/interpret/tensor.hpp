@@ -1,4 +1,5 @@
-// Operands of library nodes: the elements of a memlet's subset with its extents, read into and written from plain vectors of numbers.
+// Operands of library nodes: the elements of a memlet's subset with its extents, read into and written from plain
+// vectors of numbers.
 #pragma once
 
 #include <complex>
@@ -12,8 +13,8 @@
 
 namespace sdfg::interpret {
 
-// Library nodes compute in one of three kinds of number: integers modulo 2^64, double, or complex double. Results are then
-// converted to the element type, so integers wrap and narrow floats round once.
+// Library nodes compute in one of three kinds of number: integers modulo 2^64, double, or complex double. Results are
+// then converted to the element type, so integers wrap and narrow floats round once.
 using Integer = std::uint64_t;
 using Complex = std::complex<double>;
 
@@ -22,21 +23,30 @@ NumberKind number_kind(ScalarType type);
 
 template <typename T>
 T number_of(const tasklet::Value& v) {
-  if constexpr (std::is_same_v<T, Integer>) return static_cast<Integer>(v.as_int());
-  else if constexpr (std::is_same_v<T, double>) return v.as_double();
-  else return v.as_complex();
+  if constexpr (std::is_same_v<T, Integer>)
+    return static_cast<Integer>(v.as_int());
+  else if constexpr (std::is_same_v<T, double>)
+    return v.as_double();
+  else
+    return v.as_complex();
 }
 template <typename T>
 T number_of(Complex v) {
-  if constexpr (std::is_same_v<T, Integer>) return static_cast<Integer>(static_cast<std::int64_t>(v.real()));
-  else if constexpr (std::is_same_v<T, double>) return v.real();
-  else return v;
+  if constexpr (std::is_same_v<T, Integer>)
+    return static_cast<Integer>(static_cast<std::int64_t>(v.real()));
+  else if constexpr (std::is_same_v<T, double>)
+    return v.real();
+  else
+    return v;
 }
 template <typename T>
 tasklet::Value value_of(T v) {
-  if constexpr (std::is_same_v<T, Integer>) return tasklet::Value::integer(static_cast<std::int64_t>(v));
-  else if constexpr (std::is_same_v<T, double>) return tasklet::Value::floating(v);
-  else return tasklet::Value::complex(v);
+  if constexpr (std::is_same_v<T, Integer>)
+    return tasklet::Value::integer(static_cast<std::int64_t>(v));
+  else if constexpr (std::is_same_v<T, double>)
+    return tasklet::Value::floating(v);
+  else
+    return tasklet::Value::complex(v);
 }
 
 std::int64_t product(const std::vector<std::int64_t>& extents);
@@ -67,14 +77,14 @@ class Tensor {
     for (std::int64_t k = 0; k < size(); ++k) set(k, value_of(values[static_cast<std::size_t>(k)]));
   }
 
-  // Drops dimensions until `rank` are left: those that are single indices first, outermost first, then others of extent one.
-  // Throws Error(kGraph) when that can't be.
+  // Drops dimensions until `rank` are left: those that are single indices first, outermost first, then others of extent
+  // one. Throws Error(kGraph) when that can't be.
   void fit(std::size_t rank);
   // Drops all dimensions that are single indices.
   void squeeze();
   // Sees the elements as another shape of the same size.
   void reshape(std::vector<std::int64_t> shape);
-  std::string text() const;                               // "_a [3, 4]"
+  std::string text() const;  // "_a [3, 4]"
 
  private:
   const plan::LibraryStep::Operand* operand_;
@@ -83,7 +93,7 @@ class Tensor {
   const std::string* path_;
   ScalarType type_;
   std::vector<std::int64_t> shape_;
-  std::vector<bool> index_;                               // per dimension: a single index
+  std::vector<bool> index_;  // per dimension: a single index
   std::vector<std::byte*> elements_;
 };
 
@@ -96,7 +106,7 @@ class Operands {
   Tensor out(std::string_view connector) const { return find(step_.outputs, connector, "output"); }
   bool has_in(std::string_view connector) const;
   bool has_out(std::string_view connector) const;
-  Tensor only_in() const;                                 // of nodes with one input, whatever its connector is called
+  Tensor only_in() const;  // of nodes with one input, whatever its connector is called
   Tensor only_out() const;
   Tensor in_at(std::size_t k) const { return {step_.inputs.at(k), frame_}; }
   std::size_t num_inputs() const { return step_.inputs.size(); }
@@ -104,7 +114,8 @@ class Operands {
   Frame& frame() const { return frame_; }
 
  private:
-  Tensor find(const std::vector<plan::LibraryStep::Operand>& all, std::string_view connector, std::string_view side) const;
+  Tensor find(const std::vector<plan::LibraryStep::Operand>& all, std::string_view connector,
+              std::string_view side) const;
 
   const plan::LibraryStep& step_;
   Frame& frame_;
@@ -117,17 +128,22 @@ template <typename F>
 void with_number(std::initializer_list<ScalarType> types, F&& f) {
   NumberKind kind = NumberKind::kInteger;
   for (ScalarType t : types) kind = std::max(kind, number_kind(t));
-  if (kind == NumberKind::kInteger) f(Integer{});
-  else if (kind == NumberKind::kReal) f(double{});
-  else f(Complex{});
+  if (kind == NumberKind::kInteger)
+    f(Integer{});
+  else if (kind == NumberKind::kReal)
+    f(double{});
+  else
+    f(Complex{});
 }
 // The same without integers: for factorisations and transforms.
 template <typename F>
 void with_field(std::initializer_list<ScalarType> types, F&& f) {
   NumberKind kind = NumberKind::kReal;
   for (ScalarType t : types) kind = std::max(kind, number_kind(t));
-  if (kind == NumberKind::kReal) f(double{});
-  else f(Complex{});
+  if (kind == NumberKind::kReal)
+    f(double{});
+  else
+    f(Complex{});
 }
 
 // One function per family; library.cpp dispatches.
