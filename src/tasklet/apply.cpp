@@ -86,7 +86,7 @@ Value power(const Value& a, const Value& b, ScalarType type) {
       return value_in(ar::power(as<T>(a), static_cast<std::uint64_t>(b.as_int())), type);
     return value_in(ar::ipow(as<T>(a), b.as_int()), type);
   } else {
-    if (whole_exponent && b.as_int() >= -64 && b.as_int() <= 64) return value_in(ar::ipow(as<T>(a), b.as_int()), type);
+    if (whole_exponent && std::fabs(b.as_double()) <= 64) return value_in(ar::ipow(as<T>(a), b.as_int()), type);
     const T exponent = as<T>(b.cast(type));
     if constexpr (kIsComplex<T>)
       return value_in(ar::pow(as<T>(a), exponent), type);

@@ -151,16 +151,18 @@ template <typename T>
 T one() {
   return T{1};
 }
-// Squares and multiplies from the lowest bit of the exponent.
+// Squares and multiplies from the lowest bit of the exponent; no product with one, which would turn infinities into
+// NaN.
 template <typename T>
 T power(T base, std::uint64_t n) {
-  T result = one<T>();
-  while (true) {
-    if ((n & 1U) != 0) result = mul(result, base);
-    n >>= 1U;
-    if (n == 0) return result;
+  if (n == 0) return one<T>();
+  for (; (n & 1U) == 0; n >>= 1U) base = mul(base, base);
+  T result = base;
+  while ((n >>= 1U) != 0) {
     base = mul(base, base);
+    if ((n & 1U) != 0) result = mul(result, base);
   }
+  return result;
 }
 // A negative exponent: the truncated reciprocal of an integer, the reciprocal of anything else.
 template <typename T>
