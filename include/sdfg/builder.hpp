@@ -32,6 +32,8 @@ class SDFG_EXPORT OpenScope {
       : builder_(&builder), parameters_(std::move(parameters)) {}
   OpenScope(OpenScope&& other) noexcept
       : builder_(std::exchange(other.builder_, nullptr)), parameters_(std::move(other.parameters_)) {}
+  OpenScope(OpenScope&& other, std::vector<Index> parameters) noexcept
+      : builder_(std::exchange(other.builder_, nullptr)), parameters_(std::move(parameters)) {}
   OpenScope& operator=(OpenScope&&) = delete;
   ~OpenScope();
   void close();
@@ -67,8 +69,8 @@ struct MapRange {
 /// The rest of an `if_`: more branches may follow directly.
 class SDFG_EXPORT IfChain {
  public:
-  IfChain(detail::BuilderImpl& builder, std::uint32_t element, std::uint64_t stamp)
-      : builder_(&builder), element_(element), stamp_(stamp) {}
+  IfChain(detail::BuilderImpl& builder, std::uint32_t first, std::uint32_t last, std::uint64_t stamp)
+      : builder_(&builder), first_(first), last_(last), stamp_(stamp) {}
   /// Tested when no condition before holds.
   template <typename C, typename F>
   IfChain else_if(const C& condition, F&& body, Where where = Where::current()) {
@@ -90,7 +92,9 @@ class SDFG_EXPORT IfChain {
   detail::OpenScope open_else(Where where);
   void renew();
   detail::BuilderImpl* builder_;
-  std::uint32_t element_;
+  std::uint32_t first_;  // the element of the whole chain
+  std::uint32_t
+      last_;  // the element that takes the next branch: inside the first one when a condition needed statements
   std::uint64_t stamp_;
 };
 
@@ -411,11 +415,14 @@ class SDFG_EXPORT Builder {
   template <typename F, typename C>
   void do_while(F&& body, C&& condition, Where where = Where::current()) {
     detail::OpenScope scope = open_while(false, where);
+    detail::OpenScope inner = open_do_body(where);
     body();
-    if constexpr (std::is_invocable_v<C&>)
+    inner.close();
+    if constexpr (std::is_invocable_v<C&>) {
       set_do_condition(Value<bool>(condition()).ref(), false, where);
-    else
+    } else {
       set_do_condition(Value<bool>(condition).ref(), true, where);
+    }
     scope.close();
   }
   template <detail::AnyOperand C, typename F>
@@ -522,6 +529,7 @@ class SDFG_EXPORT Builder {
   void set_for_condition(const detail::ExprRef& condition, Where where);
   void set_for_update(const Bound& update, Where where);
   detail::OpenScope open_while(bool test_first, Where where);
+  detail::OpenScope open_do_body(Where where);
   void set_while_condition(const detail::ExprRef& condition, bool evaluated_outside, Where where);
   void set_do_condition(const detail::ExprRef& condition, bool evaluated_outside, Where where);
   detail::OpenScope open_if(const detail::ExprRef& condition, Where where);
