@@ -6,7 +6,6 @@
 #include "builder/access.hpp"
 #include "builder/impl.hpp"
 #include "ir/print.hpp"
-#include "ir/validate.hpp"
 
 namespace sdfg {
 
@@ -51,9 +50,6 @@ const ir::Graph& finished(const BuilderImpl& b, const SourceLocation& where) {
 
 std::string Builder::text() const {
   return ir::to_text(impl_->graph);
-}
-void Builder::check(Where where) const {
-  ir::check(finished(*impl_, location_of(where)));
 }
 
 // ---- Parameters

@@ -190,7 +190,8 @@ OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const B
   loop.unroll = options.unroll;
   loop.unroll_factor = options.unroll_factor;
   loop.init = b.index_code(begin);
-  loop.update = b.index_code(i + step);
+  loop.update = b.expression_code(
+      detail::op_tree(detail::Op::kAdd, ScalarType::kInt64, {detail::index_tree(i), detail::index_tree(step)}));
   if (const auto constant = step.constant()) {
     loop.condition =
         b.expression_code(detail::op_tree(*constant > 0 ? detail::Op::kLess : detail::Op::kGreater, ScalarType::kBool,
