@@ -51,6 +51,26 @@ class Collector final : public clang::DiagnosticConsumer {
   std::vector<Diagnostic>& diagnostics_;
 };
 
+// The features of a request that its CPU's own list does not already give. Equivalent to passing all of them, but each
+// one costs time in every compilation, and a host's list has nearly a hundred.
+std::vector<std::string> deviations(const CompileRequest& request) {
+  llvm::SmallVector<llvm::StringRef, 64> own;
+  if (llvm::X86::parseArchX86(request.cpu, /*Only64Bit=*/true) == llvm::X86::CK_None) return request.features;
+  llvm::X86::getFeaturesForCPU(request.cpu, own);
+  llvm::StringMap<bool> complete;
+  for (llvm::StringRef feature : own) {
+    complete[feature] = true;
+    llvm::X86::updateImpliedFeatures(feature, true, complete);
+  }
+  std::vector<std::string> different;
+  for (const std::string& feature : request.features) {
+    if (feature.empty()) continue;
+    const bool wanted = feature[0] == '+';
+    if (complete.lookup(llvm::StringRef(feature).substr(1)) != wanted) different.push_back(feature);
+  }
+  return different;
+}
+
 std::vector<std::string> arguments(const CompileRequest& request) {
   std::vector<std::string> args = {
       "-triple", request.triple, "-std=c++20", "-x", "c++", "-emit-obj", "-O" + std::to_string(request.opt_level),
@@ -59,12 +79,12 @@ std::vector<std::string> arguments(const CompileRequest& request) {
       // Loaded anywhere by JITLink. GOT loads must not become relaxable: LLVM 22 mis-relaxes them for low addresses.
       "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-mrelax-relocations=no",
       // The host's profilers walk frame pointers; nothing unwinds through generated code.
-      "-mframe-pointer=all", "-fno-rtti", "-fno-threadsafe-statics", "-discard-value-names", "-ferror-limit", "50",
-      "-fdebug-compilation-dir=.", "-target-cpu", request.cpu};
+      "-mframe-pointer=all", "-fno-rtti", "-fno-threadsafe-statics", "-discard-value-names", "-disable-llvm-verifier",
+      "-ferror-limit", "50", "-fdebug-compilation-dir=.", "-target-cpu", request.cpu};
   // The levels x86-64-v2 to v4 say what may be used, not what is fast.
   const bool is_level = request.cpu.starts_with("x86-64");
   args.insert(args.end(), {"-tune-cpu", is_level ? std::string("generic") : request.cpu});
-  for (const std::string& feature : request.features) {
+  for (const std::string& feature : deviations(request)) {
     args.insert(args.end(), {"-target-feature", feature});
   }
   if (request.opt_level >= 2) args.insert(args.end(), {"-vectorize-loops", "-vectorize-slp"});
@@ -111,6 +131,10 @@ void initialise_llvm(void (*on_fatal)(void*, const char*, bool)) {
   LLVMInitializeX86AsmPrinter();
   LLVMInitializeX86AsmParser();
   llvm::install_fatal_error_handler(on_fatal);
+}
+
+void prepare_thread() {
+  clang::noteBottomOfStack();
 }
 
 CompileResult compile_source(const CompileRequest& request) {

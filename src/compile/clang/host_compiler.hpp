@@ -9,6 +9,9 @@ namespace sdfg::compile {
 // compile_source.
 void initialise_llvm(void (*on_fatal)(void*, const char* reason, bool));
 
+// Tells Clang where the stack of the calling thread begins; once per thread.
+void prepare_thread();
+
 // Needs a large stack. Reads nothing but the request; writes nothing but the result. Never throws, but does not return
 // when LLVM meets a fatal error (see Lanes).
 CompileResult compile_source(const CompileRequest& request);

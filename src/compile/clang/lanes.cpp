@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "compile/clang/host_compiler.hpp"
-#include "compile/clang/llvm.hpp"
 
 namespace sdfg::compile {
 
@@ -89,7 +89,7 @@ bool Lanes::start_lane() noexcept {
 
 void* Lanes::thread_main(void* self) {
   pthread_setname_np(pthread_self(), "sdfg-compile");
-  clang::noteBottomOfStack();
+  prepare_thread();
   static_cast<Lanes*>(self)->work();
   return nullptr;
 }

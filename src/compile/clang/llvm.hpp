@@ -20,4 +20,5 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/X86TargetParser.h>
 #pragma GCC diagnostic pop
