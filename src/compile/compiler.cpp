@@ -4,17 +4,21 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <filesystem>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <sdfg/error.hpp>
 
 #include "compile/build_id.hpp"
+#include "compile/helper.hpp"
+#include "compile/locate.hpp"
 #include "compile/service.hpp"
 
 namespace sdfg::compile {
 
 namespace {
+
+constexpr std::int64_t kForever = 1'000'000'000;  // seconds; longer limits would overflow the clock
 
 // The documented singleton of this file: the opened library, kept for the life of the process.
 struct Client {
@@ -28,26 +32,12 @@ Client& client() {
   return *instance;
 }
 
-// Where the library may lie: beside the module that holds this code, in lib/ beside its folder, where the loader looks.
-std::vector<std::string> candidates() {
-  std::vector<std::string> paths;
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&client), &info) != 0 && info.dli_fname != nullptr) {
-    std::error_code error;
-    const std::filesystem::path module = std::filesystem::canonical(info.dli_fname, error);
-    if (!error) {
-      paths.push_back((module.parent_path() / kServiceLibrary).string());
-      paths.push_back((module.parent_path().parent_path() / "lib" / kServiceLibrary).string());
-    }
-  }
-  paths.emplace_back(kServiceLibrary);
-  return paths;
-}
-
 CompilerService* open_service() {
   std::string tried;
   void* library = nullptr;
-  for (const std::string& path : candidates()) {
+  std::vector<std::string> paths = paths_beside_library(kServiceLibrary);
+  paths.emplace_back(kServiceLibrary);  // wherever the dynamic linker finds it
+  for (const std::string& path : paths) {
     // RTLD_LOCAL keeps its symbols to itself; RTLD_NODELETE because its lanes run until the process ends.
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library != nullptr) break;
@@ -102,16 +92,39 @@ std::future<CompileResult> start_compile_host(CompileRequest request) {
   return future;
 }
 
-CompileResult compile_host(const CompileRequest& request) {
-  return start_compile_host(request).get();
+CompileResult compile_host(const CompileRequest& request, const CompileLimits& limits) {
+  if (limits.helper) return compile_in_helper(request, limits.timeout_seconds);
+  std::future<CompileResult> future = start_compile_host(request);
+  // A lane can't be interrupted: on time-out it finishes in the background, and its result is dropped.
+  const bool bounded = limits.timeout_seconds > 0 && limits.timeout_seconds < kForever;
+  if (bounded && future.wait_for(std::chrono::seconds(limits.timeout_seconds)) == std::future_status::timeout) {
+    CompileResult result;
+    result.diagnostics.push_back(
+        {Severity::kFatal, 0, 0,
+         "the compilation took longer than " + std::to_string(limits.timeout_seconds) + " seconds"});
+    return result;
+  }
+  return future.get();
 }
 
-std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requests) {
+std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requests, const CompileLimits& limits) {
+  std::vector<CompileResult> results;
+  if (limits.helper || limits.timeout_seconds > 0) {
+    std::vector<std::future<CompileResult>> futures;
+    for (const CompileRequest& request : requests) {
+      futures.push_back(std::async(std::launch::async, [&request, &limits] { return compile_host(request, limits); }));
+    }
+    for (std::future<CompileResult>& future : futures) results.push_back(future.get());
+    return results;
+  }
   std::vector<std::future<CompileResult>> futures;
   for (const CompileRequest& request : requests) futures.push_back(start_compile_host(request));
-  std::vector<CompileResult> results;
   for (std::future<CompileResult>& future : futures) results.push_back(future.get());
   return results;
+}
+
+CompileLimits limits_of(const Options& resolved) {
+  return {.helper = *resolved.compile_mode == CompileMode::kHelper, .timeout_seconds = *resolved.compile_timeout};
 }
 
 }  // namespace sdfg::compile

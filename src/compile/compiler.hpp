@@ -1,7 +1,9 @@
 // Compiles host code: opens the compiler library when first needed and waits for its lanes.
 #pragma once
 
+#include <cstdint>
 #include <future>
+#include <sdfg/options.hpp>
 #include <span>
 #include <vector>
 
@@ -11,15 +13,25 @@ namespace sdfg::compile {
 
 class CompilerService;
 
-// Blocks until a lane has compiled the request. Bad source is a result with ok == false and diagnostics.
-// Throws Error: environment, when the compiler library is missing or from another build. Any thread.
-CompileResult compile_host(const CompileRequest& request);
+// How a compilation may be confined. No part of the request: it never changes a result, only whether there is one.
+struct CompileLimits {
+  bool helper = false;               // in a process of its own
+  std::int64_t timeout_seconds = 0;  // 0: none
+};
+
+// From `compile_mode` and `compile_timeout`.
+CompileLimits limits_of(const Options& resolved);
+
+// Blocks until the request is compiled. Bad source is a result with ok == false and diagnostics; so is a crash or a
+// time-out, with a diagnostic of severity kFatal. Throws Error of class environment when a part of the compiler is
+// missing or from another build. Any thread.
+CompileResult compile_host(const CompileRequest& request, const CompileLimits& limits = {});
 
 // Starts a compilation; the future is never abandoned.
 std::future<CompileResult> start_compile_host(CompileRequest request);
 
 // All requests, in the lanes at once; results in the order of the requests.
-std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requests);
+std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requests, const CompileLimits& limits = {});
 
 // Lanes that may run at once; 0 is the default (usable cores, at most 8).
 void set_compile_lanes(int lanes);
