@@ -92,7 +92,7 @@ CppType cpp_type() {
 SDFG_EXPORT void check_signature(const FunctionImpl& function, std::span<const CppType> types);
 SDFG_EXPORT void* entry_of(const FunctionImpl& function);
 /// Throws the error that the last failed call of this thread recorded.
-[[noreturn]] SDFG_EXPORT void throw_call_error(std::int32_t status);
+[[noreturn]] SDFG_EXPORT void throw_call_error(const FunctionImpl& function, std::int32_t status);
 
 }  // namespace detail
 
@@ -205,7 +205,7 @@ class Function<void(Args...)> : public AnyFunction {
 
   /// Calls; throws the error of the call, if any. Costs a few nanoseconds over a direct call.
   void operator()(Args... args) const {
-    if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]] detail::throw_call_error(status);
+    if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]] detail::throw_call_error(impl(), status);
   }
   /// The plain function pointer. It stays valid while any copy of this Function lives. Errors are in sdfg::last_error().
   Pointer get() const noexcept { return reinterpret_cast<Pointer>(entry_); }

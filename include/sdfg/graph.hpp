@@ -31,9 +31,15 @@ class SDFG_EXPORT Graph {
   void check() const;
 
   const ir::Graph& ir() const { return *graph_; }
+  const std::shared_ptr<const ir::Graph>& share() const { return graph_; }
+
+  /// What is computed from the graph at most once, whoever asks; internal.
+  struct Derived;
+  Derived& derived() const { return *derived_; }
 
  private:
   std::shared_ptr<const ir::Graph> graph_;
+  std::shared_ptr<Derived> derived_;
 };
 
 }  // namespace sdfg

@@ -150,6 +150,7 @@ Graph Graph::clone() const {
   copy.parameters = parameters;
   copy.locals = locals;
   copy.code = code;
+  copy.foreign = foreign;
   copy.last_id_ = last_id_;
   for (const auto& item : body.items) copy.body.items.push_back(clone_exact(*item));
   return copy;

@@ -235,6 +235,7 @@ class Graph {
   std::vector<std::string> parameters; // names of argument containers and parameter symbols, in call order
   std::vector<std::string> locals;     // transients of the outermost scope (Scope lifetime)
   GlobalCode code;
+  bool foreign = false;                // came from a file: C++ code in it is compiled only with the user's permission
   Sequence body;
 
   Id new_id() { return ++last_id_; }

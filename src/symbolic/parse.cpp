@@ -519,7 +519,9 @@ class Parser {
     if (is("(")) return called(name);
     if (is("[")) return Expr::read(std::string(name.text), subscript());
     if (is_container(name.text)) return Expr::read(std::string(name.text), {});
-    if (is_one_of(kNonIntegers, name.text)) {
+    // In the plain syntax "I", "E" and "pi" are ordinary names: nothing tells a symbol from the constant.
+    const bool plain_name = !options_.typed && (name.text == "I" || name.text == "E" || name.text == "pi");
+    if (!plain_name && is_one_of(kNonIntegers, name.text)) {
       fail_at(name.column, "the constant '" + std::string(name.text) + "' is not an integer");
     }
     if (options_.typed) fail_at(name.column, "the name '" + std::string(name.text) + "' lacks the '$' of a symbol");
