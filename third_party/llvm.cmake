@@ -17,6 +17,13 @@ execute_process(COMMAND ${SDFG_LLVM_CONFIG} --libdir OUTPUT_VARIABLE SDFG_LLVM_L
 execute_process(COMMAND ${SDFG_LLVM_CONFIG} --version OUTPUT_VARIABLE SDFG_LLVM_FULL_VERSION
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
+# LLVM's linker takes a second for libsdfg-compiler.so, GNU ld ten; used where it is installed.
+find_program(SDFG_LLD NAMES ld.lld HINTS ${SDFG_LLVM_LIBDIR}/../bin NO_DEFAULT_PATH)
+if(SDFG_LLD)
+  get_filename_component(folder ${SDFG_LLD} DIRECTORY)
+  add_link_options(-B${folder} -fuse-ld=lld)
+endif()
+
 add_library(sdfg_llvm_headers INTERFACE)
 target_include_directories(sdfg_llvm_headers SYSTEM INTERFACE ${SDFG_LLVM_INCLUDE})
 

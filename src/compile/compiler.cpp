@@ -51,11 +51,11 @@ CompilerService* open_service() {
   }
   const auto entry = reinterpret_cast<ServiceEntry>(dlsym(library, kServiceSymbol));
   CompilerService* service = entry != nullptr ? entry() : nullptr;
-  if (service == nullptr || service->version() != kServiceVersion || service->build_id() != library_build_id()) {
+  if (service == nullptr || service->version() != kServiceVersion || service->build_id() != compiler_build_id()) {
     throw Error(ErrorClass::kEnvironment,
                 std::string(kServiceLibrary) + " comes from another build than this library (" +
                     (service == nullptr ? std::string("it has no entry") : std::string(service->build_id())) +
-                    " instead of " + library_build_id() + ")",
+                    " instead of " + compiler_build_id() + ")",
                 {}, "install both libraries from the same build");
   }
   return service;

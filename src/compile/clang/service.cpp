@@ -13,7 +13,7 @@ namespace {
 class Service final : public CompilerService {
  public:
   std::uint32_t version() const noexcept override { return kServiceVersion; }
-  const char* build_id() const noexcept override { return library_build_id().c_str(); }
+  const char* build_id() const noexcept override { return compiler_build_id().c_str(); }
   void set_lane_limit(int lanes) noexcept override { Lanes::instance().set_limit(lanes); }
   void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept override {
     Lanes::instance().submit(request, std::move(done));
