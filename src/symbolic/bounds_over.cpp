@@ -38,8 +38,7 @@ Trend trend_of(const Expr& e, std::string_view symbol, const Facts& facts) {
   const std::span<const Expr> a = e.args();
   const auto of = [&](const Expr& part) { return trend_of(part, symbol, facts); };
   switch (e.kind()) {
-    case Kind::kSymbol:
-      return Trend::kRising;
+    case Kind::kSymbol: return Trend::kRising;
     case Kind::kAdd: {
       Trend total = Trend::kConstant;
       for (const Expr& term : a) total = both(total, of(term));
@@ -95,8 +94,7 @@ Trend trend_of(const Expr& e, std::string_view symbol, const Facts& facts) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      return Trend::kUnknown;
+    case Kind::kShiftRight: return Trend::kUnknown;
   }
   return Trend::kUnknown;
 }
@@ -115,23 +113,22 @@ Trend trend_over(const Expr& e, std::string_view symbol, const Expr& low, const 
 
 }  // namespace
 
-std::optional<Expr> lower_over(const Expr& e, std::string_view symbol, const Expr& low, const Expr& high, const Facts& facts) {
+std::optional<Expr> lower_over(const Expr& e, std::string_view symbol, const Expr& low, const Expr& high,
+                               const Facts& facts) {
   if (!depends_on(e, symbol)) return e;
   switch (trend_over(e, symbol, low, high, facts)) {
     case Trend::kConstant:
-    case Trend::kRising:
-      return substitute(e, symbol, low);
-    case Trend::kFalling:
-      return substitute(e, symbol, high);
-    case Trend::kUnknown:
-      break;
+    case Trend::kRising: return substitute(e, symbol, low);
+    case Trend::kFalling: return substitute(e, symbol, high);
+    case Trend::kUnknown: break;
   }
   // An affine expression is least at one of the ends, whatever the sign of its slope.
   if (affine_in(e, symbol)) return min(substitute(e, symbol, low), substitute(e, symbol, high));
   return std::nullopt;
 }
 
-std::optional<Expr> upper_over(const Expr& e, std::string_view symbol, const Expr& low, const Expr& high, const Facts& facts) {
+std::optional<Expr> upper_over(const Expr& e, std::string_view symbol, const Expr& low, const Expr& high,
+                               const Facts& facts) {
   const std::optional<Expr> lowest = lower_over(-e, symbol, low, high, facts);
   if (!lowest) return std::nullopt;
   // -min(a, b) is not rewritten to max(-a, -b), so it is built that way.

@@ -8,7 +8,8 @@ namespace sdfg::symbolic {
 namespace {
 
 [[noreturn]] void not_rectangular(const Range& outer, const Range& inner) {
-  throw Error(ErrorClass::kUsage, "the range " + inner.str() + " of the window " + outer.str() + " is not a strided range");
+  throw Error(ErrorClass::kUsage,
+              "the range " + inner.str() + " of the window " + outer.str() + " is not a strided range");
 }
 
 // Position `i` of a window whose points stand for `tile` elements each.
@@ -45,9 +46,10 @@ Subset compose(const Subset& outer, const Subset& inner) {
   for (const Range& range : outer.ranges()) windows += range.is_index() ? 0 : 1;
   const bool squeezed = inner.rank() != outer.rank();
   if (squeezed && inner.rank() != windows) {
-    throw Error(ErrorClass::kUsage, "the subset [" + inner.str() + "] of rank " + std::to_string(inner.rank()) +
-                                        " does not fit the window [" + outer.str() + "] of rank " + std::to_string(outer.rank()) +
-                                        (windows == outer.rank() ? "" : ", " + std::to_string(windows) + " without single indices"));
+    throw Error(ErrorClass::kUsage,
+                "the subset [" + inner.str() + "] of rank " + std::to_string(inner.rank()) +
+                    " does not fit the window [" + outer.str() + "] of rank " + std::to_string(outer.rank()) +
+                    (windows == outer.rank() ? "" : ", " + std::to_string(windows) + " without single indices"));
   }
   std::vector<Range> ranges;
   ranges.reserve(outer.rank());

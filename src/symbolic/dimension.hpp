@@ -11,11 +11,11 @@ namespace sdfg::symbolic {
 // The points low, low + step, ... , last, where last <= high; each stands for `tile` consecutive elements.
 struct Dimension {
   Expr low;
-  Expr high;      // a bound of the points, simpler than `last`
-  Expr last;      // the last point when there is one
-  Expr step;      // positive
+  Expr high;  // a bound of the points, simpler than `last`
+  Expr last;  // the last point when there is one
+  Expr step;  // positive
   Expr tile;
-  bool single = false;              // one point by its form
+  bool single = false;  // one point by its form
   Truth nonempty = Truth::kUnknown;
 
   Expr last_element() const { return last + tile - 1; }

@@ -53,9 +53,13 @@ struct Ends {
   Extended high{1, 0};
 };
 
-Ends exactly(std::int64_t value) { return {{0, value}, {0, value}}; }
+Ends exactly(std::int64_t value) {
+  return {{0, value}, {0, value}};
+}
 
-Ends between(std::int64_t low, std::int64_t high) { return {{0, low}, {0, high}}; }
+Ends between(std::int64_t low, std::int64_t high) {
+  return {{0, low}, {0, high}};
+}
 
 Ends hull(const Ends& a, const Ends& b) {
   return {less(b.low, a.low) ? b.low : a.low, less(a.high, b.high) ? b.high : a.high};
@@ -72,8 +76,12 @@ Ends times(const Ends& a, const Ends& b) {
   return result;
 }
 
-bool at_least(const Extended& a, std::int64_t value) { return !less(a, Extended{0, value}); }
-bool at_most(const Extended& a, std::int64_t value) { return !less(Extended{0, value}, a); }
+bool at_least(const Extended& a, std::int64_t value) {
+  return !less(a, Extended{0, value});
+}
+bool at_most(const Extended& a, std::int64_t value) {
+  return !less(Extended{0, value}, a);
+}
 
 enum class Rounding : std::uint8_t { kDown, kUp };
 
@@ -92,7 +100,8 @@ Extended quotient(const Extended& a, const Extended& b, Rounding rounding) {
 Ends quotient(const Ends& a, const Ends& b, Rounding rounding) {
   if (!at_least(b.low, 1)) {
     // Magnitudes never grow when the divisor is not known to be positive.
-    if (a.low.infinity != 0 || a.high.infinity != 0 || a.low.value == std::numeric_limits<std::int64_t>::min()) return {};
+    if (a.low.infinity != 0 || a.high.infinity != 0 || a.low.value == std::numeric_limits<std::int64_t>::min())
+      return {};
     const std::int64_t largest = std::max(std::abs(a.low.value), std::abs(a.high.value));
     return between(-largest, largest);
   }
@@ -151,11 +160,9 @@ class Intervals {
  public:
   explicit Intervals(const Facts& facts) : table_(FactsAccess::table(facts)) {}
 
-  // Lower ends beyond 64 bits are weakened to the largest integer (and upper ends likewise), so that infinities of one end have
-  // one sign only.
-  Ends of(const Expr& e, int follow) {
-    return finite_or_outward(raw(e, follow));
-  }
+  // Lower ends beyond 64 bits are weakened to the largest integer (and upper ends likewise), so that infinities of one
+  // end have one sign only.
+  Ends of(const Expr& e, int follow) { return finite_or_outward(raw(e, follow)); }
 
  private:
   Ends raw(const Expr& e, int follow) {
@@ -164,8 +171,7 @@ class Intervals {
     if (e.is_boolean_valued()) return between(0, 1);
     const std::span<const Expr> a = e.args();
     switch (e.kind()) {
-      case Kind::kSymbol:
-        return symbol(e.name(), follow);
+      case Kind::kSymbol: return symbol(e.name(), follow);
       case Kind::kAdd: {
         Ends total = exactly(0);
         for (const Expr& term : a) {
@@ -187,12 +193,9 @@ class Intervals {
         if (at_least(base.low, 0)) return {{0, 0}, {1, 0}};
         return {};
       }
-      case Kind::kFloorDiv:
-        return quotient(of(a[0], follow), of(a[1], follow), Rounding::kDown);
-      case Kind::kCeilDiv:
-        return quotient(of(a[0], follow), of(a[1], follow), Rounding::kUp);
-      case Kind::kMod:
-        return modulo(of(a[0], follow), of(a[1], follow));
+      case Kind::kFloorDiv: return quotient(of(a[0], follow), of(a[1], follow), Rounding::kDown);
+      case Kind::kCeilDiv: return quotient(of(a[0], follow), of(a[1], follow), Rounding::kUp);
+      case Kind::kMod: return modulo(of(a[0], follow), of(a[1], follow));
       case Kind::kMin:
       case Kind::kMax: {
         const bool smallest = e.kind() == Kind::kMin;
@@ -211,8 +214,7 @@ class Intervals {
         if (at_most(inner.high, 0)) return mirrored;
         return {{0, 0}, less(inner.high, mirrored.high) ? mirrored.high : inner.high};
       }
-      case Kind::kSelect:
-        return hull(of(a[1], follow), of(a[2], follow));
+      case Kind::kSelect: return hull(of(a[1], follow), of(a[2], follow));
       case Kind::kBitAnd: {
         Ends result;
         for (const Expr& arg : a) {
@@ -256,8 +258,7 @@ class Intervals {
       case Kind::kAnd:
       case Kind::kOr:
       case Kind::kNot:
-      case Kind::kBitNot:
-        return {};
+      case Kind::kBitNot: return {};
     }
     return {};
   }

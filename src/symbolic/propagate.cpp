@@ -15,7 +15,9 @@ struct Image {
   bool empties = false;  // empty whenever the symbol has no value
 };
 
-bool yes(Truth t) { return t == Truth::kYes; }
+bool yes(Truth t) {
+  return t == Truth::kYes;
+}
 
 bool names(const Range& range, std::string_view symbol) {
   return depends_on(range.begin, symbol) || depends_on(range.end, symbol) || depends_on(range.step, symbol) ||
@@ -25,7 +27,9 @@ bool names(const Range& range, std::string_view symbol) {
 class Propagation {
  public:
   Propagation(std::string_view symbol, const Dimension& over, const Facts& facts)
-      : symbol_(symbol), over_(over), inside_(facts.with_bounds(symbol_, over.low, over.high).with_bounds(symbol_, over.low, over.last)) {
+      : symbol_(symbol),
+        over_(over),
+        inside_(facts.with_bounds(symbol_, over.low, over.high).with_bounds(symbol_, over.low, over.last)) {
     if (over.step.is_integer() && over.step.value() > 1) {
       // low + k step lies in one residue class when low does.
       const Residue low = residue_of(over.low, facts);
@@ -50,7 +54,8 @@ class Propagation {
   };
 
   std::optional<Bound> lowest(const Expr& e) const {
-    if (std::optional<Expr> bound = lower_over(e, symbol_, over_.low, over_.last, inside_)) return Bound{std::move(*bound), true};
+    if (std::optional<Expr> bound = lower_over(e, symbol_, over_.low, over_.last, inside_))
+      return Bound{std::move(*bound), true};
     // Term by term: what has no trend may still lie in a constant interval.
     std::vector<Expr> parts;
     const SumView view = sum_view(e);
@@ -79,7 +84,8 @@ class Propagation {
   }
 
   std::optional<Bound> highest(const Expr& e) const {
-    if (std::optional<Expr> bound = upper_over(e, symbol_, over_.low, over_.last, inside_)) return Bound{std::move(*bound), true};
+    if (std::optional<Expr> bound = upper_over(e, symbol_, over_.low, over_.last, inside_))
+      return Bound{std::move(*bound), true};
     std::optional<Bound> bound = lowest(-e);
     if (bound) bound->value = -bound->value;
     return bound;
@@ -102,10 +108,14 @@ class Propagation {
     const std::optional<AffineIn> affine = affine_in(range.begin, symbol_);
     if (affine && !over_.single) {
       if (yes(is_positive(affine->slope, inside_))) {
-        return Image{{at(range.begin, over_.low), at(range.begin, over_.high), affine->slope * over_.step, range.tile}, true, true};
+        return Image{{at(range.begin, over_.low), at(range.begin, over_.high), affine->slope * over_.step, range.tile},
+                     true,
+                     true};
       }
       if (yes(is_positive(-affine->slope, inside_))) {
-        return Image{{at(range.begin, over_.last), at(range.begin, over_.low), -affine->slope * over_.step, range.tile}, true, true};
+        return Image{{at(range.begin, over_.last), at(range.begin, over_.low), -affine->slope * over_.step, range.tile},
+                     true,
+                     true};
       }
     }
     return box(range);
@@ -135,7 +145,8 @@ class Propagation {
     if (over_.single) return true;
     const Expr next = Expr::symbol(symbol_) + over_.step;
     const Facts neighbours = inside_.with_bounds(symbol_, std::nullopt, over_.last - over_.step);
-    return yes(is_less_equal(at(d.low, next), d.high + 1, neighbours)) && yes(is_less_equal(d.low, at(d.high, next) + 1, neighbours));
+    return yes(is_less_equal(at(d.low, next), d.high + 1, neighbours)) &&
+           yes(is_less_equal(d.low, at(d.high, next) + 1, neighbours));
   }
 
   std::string symbol_;
@@ -145,7 +156,8 @@ class Propagation {
 
 Range simplified(const Range& range, const Facts& facts) {
   const Expr begin = simplify(range.begin, facts);
-  return {begin, range.begin == range.end ? begin : simplify(range.end, facts), simplify(range.step, facts), simplify(range.tile, facts)};
+  return {begin, range.begin == range.end ? begin : simplify(range.end, facts), simplify(range.step, facts),
+          simplify(range.tile, facts)};
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-// Provers: every question becomes "is e >= 0 everywhere?", answered by intervals and then by a bounded search that eliminates one
-// atom after the other with its bounds.
-#include <sdfg/error.hpp>
-
+// Provers: every question becomes "is e >= 0 everywhere?", answered by intervals and then by a bounded search that
+// eliminates one atom after the other with its bounds.
 #include <algorithm>
+#include <sdfg/error.hpp>
 #include <unordered_map>
 
 #include "symbolic/facts_table.hpp"
@@ -143,8 +142,10 @@ class Prover {
     std::vector<std::pair<int, Expr>> ranked;
     for (const Expr& term : sum_view(e).terms) {
       for (const Expr& factor : term_view(term).factors) {
-        const Expr& atom = factor.kind() == Kind::kPow && factor.args()[0].kind() == Kind::kSymbol ? factor.args()[0] : factor;
-        const bool seen = std::any_of(ranked.begin(), ranked.end(), [&](const auto& known) { return known.second == atom; });
+        const Expr& atom =
+            factor.kind() == Kind::kPow && factor.args()[0].kind() == Kind::kSymbol ? factor.args()[0] : factor;
+        const bool seen =
+            std::any_of(ranked.begin(), ranked.end(), [&](const auto& known) { return known.second == atom; });
         if (!seen) ranked.emplace_back(rank_of(atom, kRankDepth), atom);
       }
     }
@@ -212,7 +213,8 @@ class Prover {
     const SumView view = sum_view(e);
     for (const Expr& term : view.terms) {
       const TermView t = term_view(term);
-      const auto at = std::find_if(t.factors.begin(), t.factors.end(), [&](const Expr& f) { return base_of(f) == atom; });
+      const auto at =
+          std::find_if(t.factors.begin(), t.factors.end(), [&](const Expr& f) { return base_of(f) == atom; });
       if (at == t.factors.end()) continue;
       const Expr exponent = exponent_of(*at);
       if (!exponent.is_integer()) continue;
@@ -222,6 +224,9 @@ class Prover {
       }
       const Expr rest = product(others);
       if (sign_of(rest, depth) != Sign::kNonnegative) continue;
+      // x^n >= x^(n-1) for every integer x >= 0 and n >= 2.
+      const bool grows = t.coefficient > 0 && exponent.value() >= 2 && sign_of(atom, depth) == Sign::kNonnegative;
+      if (grows && prove(e - term + scale(rest, t.coefficient), depth - 1)) return true;
       for (const Expr& bound : t.coefficient > 0 ? entry->lower : entry->upper) {
         if (prove(e - term + scale(rest * bound, t.coefficient), depth - 1)) return true;
       }
@@ -328,8 +333,7 @@ class Prover {
       case Kind::kNot:
       case Kind::kBitOr:
       case Kind::kBitXor:
-      case Kind::kBitNot:
-        break;
+      case Kind::kBitNot: break;
     }
     if (constant) try_bound(*constant);
     return result;
@@ -405,11 +409,14 @@ class Prover {
   Facts facts_;
   const Facts::Table* table_;
   int goals_ = kGoals;
-  std::unordered_map<Expr, int, ExprHash> failed_;  // goals in work or given up, with the depth they had; looked up only
+  std::unordered_map<Expr, int, ExprHash>
+      failed_;  // goals in work or given up, with the depth they had; looked up only
   std::unordered_map<Expr, int, ExprHash> ranks_;
 };
 
-bool proves_nonnegative(const Expr& e, const Facts& facts) { return Prover(facts).nonnegative(e); }
+bool proves_nonnegative(const Expr& e, const Facts& facts) {
+  return Prover(facts).nonnegative(e);
+}
 
 // Negation that can't fail: nothing on overflow.
 std::optional<Expr> minus_one_minus(const Expr& e) {
@@ -488,10 +495,8 @@ Truth is_true(const Expr& raw, const Facts& facts) {
   if (has_literal(logical_not(condition), facts)) return Truth::kNo;
   const std::span<const Expr> a = condition.args();
   switch (condition.kind()) {
-    case Kind::kLessEqual:
-      return is_less_equal(a[0], a[1], facts);
-    case Kind::kLess:
-      return is_less(a[0], a[1], facts);
+    case Kind::kLessEqual: return is_less_equal(a[0], a[1], facts);
+    case Kind::kLess: return is_less(a[0], a[1], facts);
     case Kind::kEqual:
     case Kind::kNotEqual: {
       Truth equal = Truth::kUnknown;
@@ -505,10 +510,8 @@ Truth is_true(const Expr& raw, const Facts& facts) {
       return condition.kind() == Kind::kEqual ? equal : !equal;
     }
     case Kind::kAnd:
-    case Kind::kOr:
-      return is_true_junction(condition, facts);
-    case Kind::kNot:
-      return !is_true(a[0], facts);
+    case Kind::kOr: return is_true_junction(condition, facts);
+    case Kind::kNot: return !is_true(a[0], facts);
     case Kind::kSelect: {
       const Truth which = is_true(a[0], facts);
       if (which != Truth::kUnknown) return is_true(which == Truth::kYes ? a[1] : a[2], facts);
@@ -535,8 +538,7 @@ Truth is_true(const Expr& raw, const Facts& facts) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      break;  // never boolean valued
+    case Kind::kShiftRight: break;  // never boolean valued
   }
   return Truth::kUnknown;
 }

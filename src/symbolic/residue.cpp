@@ -89,8 +89,7 @@ class Residues {
         const Residue inner = of(a[0]);
         return join(inner, times(inner, {0, -1}));
       }
-      case Kind::kSelect:
-        return join(of(a[1]), of(a[2]));
+      case Kind::kSelect: return join(of(a[1]), of(a[2]));
       case Kind::kInteger:
       case Kind::kBoolean:
       case Kind::kRead:
@@ -109,8 +108,7 @@ class Residues {
       case Kind::kBitXor:
       case Kind::kBitNot:
       case Kind::kShiftLeft:
-      case Kind::kShiftRight:
-        return kNothing;
+      case Kind::kShiftRight: return kNothing;
     }
     return kNothing;
   }
@@ -122,6 +120,8 @@ class Residues {
 
 }  // namespace
 
-Residue residue_of(const Expr& e, const Facts& facts) { return Residues(facts).of(e); }
+Residue residue_of(const Expr& e, const Facts& facts) {
+  return Residues(facts).of(e);
+}
 
 }  // namespace sdfg::symbolic

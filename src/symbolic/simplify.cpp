@@ -1,7 +1,6 @@
 // Simplification with facts: what the provers decide disappears.
-#include <sdfg/error.hpp>
-
 #include <algorithm>
+#include <sdfg/error.hpp>
 
 #include "symbolic/facts_table.hpp"
 #include "symbolic/interval.hpp"
@@ -148,22 +147,16 @@ std::optional<Expr> simplify_condition(const Expr& e, const Facts& facts) {
 
 std::optional<Expr> simplify_node(const Expr& e, const Facts& facts) {
   switch (e.kind()) {
-    case Kind::kSymbol:
-      return fixed_symbol(e, facts);
+    case Kind::kSymbol: return fixed_symbol(e, facts);
     case Kind::kAdd:
       if (ExprAccess::node(e).polynomial) return std::nullopt;
       return simplify_sum(e);
-    case Kind::kFloorDiv:
-      return simplify_floor(e, facts);
-    case Kind::kCeilDiv:
-      return simplify_ceil(e, facts);
-    case Kind::kMod:
-      return simplify_mod(e, facts);
+    case Kind::kFloorDiv: return simplify_floor(e, facts);
+    case Kind::kCeilDiv: return simplify_ceil(e, facts);
+    case Kind::kMod: return simplify_mod(e, facts);
     case Kind::kMin:
-    case Kind::kMax:
-      return simplify_extreme(e, facts);
-    case Kind::kAbs:
-      return simplify_abs(e, facts);
+    case Kind::kMax: return simplify_extreme(e, facts);
+    case Kind::kAbs: return simplify_abs(e, facts);
     case Kind::kSelect:
       switch (is_true(e.args()[0], facts)) {
         case Truth::kYes: return e.args()[1];
@@ -177,8 +170,7 @@ std::optional<Expr> simplify_node(const Expr& e, const Facts& facts) {
     case Kind::kLess:
     case Kind::kAnd:
     case Kind::kOr:
-    case Kind::kNot:
-      return simplify_condition(e, facts);
+    case Kind::kNot: return simplify_condition(e, facts);
     case Kind::kInteger:
     case Kind::kBoolean:
     case Kind::kRead:
@@ -190,8 +182,7 @@ std::optional<Expr> simplify_node(const Expr& e, const Facts& facts) {
     case Kind::kBitXor:
     case Kind::kBitNot:
     case Kind::kShiftLeft:
-    case Kind::kShiftRight:
-      return std::nullopt;
+    case Kind::kShiftRight: return std::nullopt;
   }
   return std::nullopt;
 }

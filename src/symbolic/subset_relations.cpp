@@ -1,7 +1,6 @@
 // Set questions about subsets: emptiness, cover, intersection, and their bounding boxes.
-#include <sdfg/error.hpp>
-
 #include <algorithm>
+#include <sdfg/error.hpp>
 
 #include "symbolic/dimension.hpp"
 #include "symbolic/node.hpp"
@@ -54,15 +53,20 @@ bool has_gaps(const Dimension& d, const Facts& facts) {
   return d.tile.is_one() && (d.single || is_less(1, d.step, facts) == Truth::kYes);
 }
 
-bool yes(Truth t) { return t == Truth::kYes; }
-bool no(Truth t) { return t == Truth::kNo; }
+bool yes(Truth t) {
+  return t == Truth::kYes;
+}
+bool no(Truth t) {
+  return t == Truth::kNo;
+}
 
 // `inside` has elements by assumption.
 bool surely_covers(const Dimension& outer, const Dimension& inside, const Facts& facts) {
   if (!yes(is_less_equal(outer.low, inside.low, facts))) return false;
   if (is_contiguous(outer, facts)) {
     const Expr last = outer.last_element();
-    return yes(is_less_equal(inside.element_bound(), last, facts)) || yes(is_less_equal(inside.last_element(), last, facts));
+    return yes(is_less_equal(inside.element_bound(), last, facts)) ||
+           yes(is_less_equal(inside.last_element(), last, facts));
   }
   return yes(is_multiple_of_step(inside.low - outer.low, outer.step, facts)) &&
          (inside.single || yes(is_multiple_of_step(inside.step, outer.step, facts))) &&
@@ -89,8 +93,8 @@ Facts assume_nonempty(const Subset& s, const Facts& facts) {
   for (const Range& range : s.ranges()) {
     if (range.begin == range.end) continue;
     if (const std::optional<Dimension> d = dimension_of(range, facts)) {
-      result = result.with_condition(le(range.step.is_integer() && range.step.value() < 0 ? range.end : d->low,
-                                        d->high));
+      result =
+          result.with_condition(le(range.step.is_integer() && range.step.value() < 0 ? range.end : d->low, d->high));
     }
   }
   return result;
@@ -140,21 +144,22 @@ Truth intersects_dimension(const Range& first, const Range& second, const Facts&
   const Expr difference = x->low - y->low;
   const bool points = x->tile.is_one() && y->tile.is_one();
   if (points) {
-    // Points of both lie in residue classes; classes that differ never meet. A single point joins the other one's classes.
+    // Points of both lie in residue classes; classes that differ never meet. A single point joins the other one's
+    // classes.
     const bool only_single = x->single && y->single;
     if (only_single) {
       const Truth same = is_zero(difference, facts);
       if (same != Truth::kUnknown) return same;
     } else if ((x->single || x->step.is_integer()) && (y->single || y->step.is_integer())) {
-      const std::int64_t g =
-          gcd_of(x->single ? 0 : x->step.value(), y->single ? 0 : y->step.value());
+      const std::int64_t g = gcd_of(x->single ? 0 : x->step.value(), y->single ? 0 : y->step.value());
       if (no(is_multiple_of(difference, g, facts))) return Truth::kNo;
     }
   }
   if (!yes(x->nonempty) || !yes(y->nonempty)) return Truth::kUnknown;
   if (first == second || yes(is_zero(difference, facts))) return Truth::kYes;
   if (const std::optional<bool> exact = constant_intersection(*x, *y)) return *exact ? Truth::kYes : Truth::kNo;
-  const bool overlap = yes(is_less_equal(x->low, y->last_element(), facts)) && yes(is_less_equal(y->low, x->last_element(), facts));
+  const bool overlap =
+      yes(is_less_equal(x->low, y->last_element(), facts)) && yes(is_less_equal(y->low, x->last_element(), facts));
   if (overlap && is_contiguous(*x, facts) && is_contiguous(*y, facts)) return Truth::kYes;
   if (overlap && points && !x->single && !y->single && x->step == y->step &&
       yes(is_multiple_of_step(difference, x->step, facts))) {
@@ -214,8 +219,9 @@ Range intersection_of(const Range& a, const Range& b, const Facts& facts) {
 
 void require_equal_rank(const Subset& a, const Subset& b, std::string_view operation) {
   if (a.rank() == b.rank()) return;
-  throw Error(ErrorClass::kUsage, "the " + std::string(operation) + " of [" + a.str() + "] (rank " + std::to_string(a.rank()) +
-                                      ") and [" + b.str() + "] (rank " + std::to_string(b.rank()) + ") needs equal ranks");
+  throw Error(ErrorClass::kUsage, "the " + std::string(operation) + " of [" + a.str() + "] (rank " +
+                                      std::to_string(a.rank()) + ") and [" + b.str() + "] (rank " +
+                                      std::to_string(b.rank()) + ") needs equal ranks");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr int kMemoDepth = 6;
 class Rewriter {
  public:
   std::function<bool(const Expr&)> skip;
-  std::function<std::optional<Expr>(const Expr&)> rule;
+  std::function<std::optional<Expr>(const Expr& original, const Expr& rebuilt)> rule;
 
   Expr operator()(const Expr& e) {
     if (skip && skip(e)) return e;
@@ -47,7 +47,7 @@ class Rewriter {
       changed |= ExprAccess::identity(args.back()) != ExprAccess::identity(arg);
     }
     Expr rebuilt = changed ? rebuild(e, std::move(args)) : e;
-    if (std::optional<Expr> replaced = rule(rebuilt)) return std::move(*replaced);
+    if (std::optional<Expr> replaced = rule(e, rebuilt)) return std::move(*replaced);
     return rebuilt;
   }
 
@@ -139,7 +139,8 @@ Expr substitute(const Expr& e, const Substitution& by) {
   for (const auto& [name, value] : by) mask |= symbol_bit(name);
   Rewriter rewriter;
   rewriter.skip = [mask](const Expr& node) { return (ExprAccess::node(node).symbols & mask) == 0; };
-  rewriter.rule = [&](const Expr& node) -> std::optional<Expr> {
+  rewriter.rule = [&](const Expr& node, const Expr&) -> std::optional<Expr> {
+    // A compound that has become a symbol holds replaced symbols already.
     if (node.kind() != Kind::kSymbol) return std::nullopt;
     const auto at = by.find(node.name());
     if (at == by.end()) return std::nullopt;
@@ -159,18 +160,18 @@ Expr rename_reads(const Expr& e, const std::map<std::string, std::string, std::l
   if (names.empty()) return e;
   Rewriter rewriter;
   rewriter.skip = [](const Expr& node) { return !ExprAccess::node(node).reads; };
-  rewriter.rule = [&](const Expr& node) -> std::optional<Expr> {
+  rewriter.rule = [&](const Expr& node, const Expr& rebuilt) -> std::optional<Expr> {
     if (node.kind() != Kind::kRead) return std::nullopt;
     const auto at = names.find(node.name());
     if (at == names.end()) return std::nullopt;
-    return Expr::read(at->second, {node.args().begin(), node.args().end()});
+    return Expr::read(at->second, {rebuilt.args().begin(), rebuilt.args().end()});
   };
   return rewriter(e);
 }
 
 Expr rewrite(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& rule) {
   Rewriter rewriter;
-  rewriter.rule = rule;
+  rewriter.rule = [&](const Expr&, const Expr& rebuilt) { return rule(rebuilt); };
   return rewriter(e);
 }
 
