@@ -62,6 +62,8 @@ bool no(Truth t) {
 
 // `inside` has elements by assumption.
 bool surely_covers(const Dimension& outer, const Dimension& inside, const Facts& facts) {
+  // Tiles reach beyond their point, so an empty outer dimension would not show in the comparison of its ends.
+  if (!outer.tile.is_one() && !yes(outer.nonempty)) return false;
   if (!yes(is_less_equal(outer.low, inside.low, facts))) return false;
   if (is_contiguous(outer, facts)) {
     const Expr last = outer.last_element();

@@ -110,7 +110,7 @@ TEST_CASE("parse errors name the text and the column") {
   CHECK(error_of("99999999999999999999").find("is not a 64-bit integer") != std::string::npos);
   CHECK(error_of("N/2").find("is a fraction") != std::string::npos);
   CHECK(error_of("N // 0").find("division by zero") != std::string::npos);
-  CHECK(error_of("pi*N").find("'pi' is not an integer") != std::string::npos);
+  CHECK(error_of("oo*N").find("'oo' is not an integer") != std::string::npos);
   CHECK(error_of("Mod(N)").find("'Mod' takes 2 arguments, not 1") != std::string::npos);
   CHECK(error_of("N @ 2").find("unexpected character '@'") != std::string::npos);
   CHECK(error_of(std::string(100000, '(')).find("nested more than 200 levels deep") != std::string::npos);
