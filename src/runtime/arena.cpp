@@ -15,6 +15,8 @@ namespace sdfg::runtime {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kSpreadFrom = std::size_t{32} << 10;
+constexpr std::size_t kSpreadLines = 17;
 constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
 
 constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
@@ -110,6 +112,9 @@ void* ArenaPart::allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() / 4 || alignment > (std::size_t{1} << 30)) return nullptr;
   // Whole cache lines, so that two containers never share one (vector tails may also be read up to the end of a line).
   bytes = align_up(std::max<std::size_t>(bytes, 1), kArenaAlignment);
+  // Containers of a power of two bytes would all start at one offset in a page, and then equal indices of several of
+  // them compete for the same cache sets and alias in the store buffer. An odd number of lines in between spreads them.
+  if (bytes >= kSpreadFrom) bytes += kSpreadLines * kArenaAlignment;
   alignment = std::max(alignment, kArenaAlignment);
   const Guard guard(busy_);
   try {

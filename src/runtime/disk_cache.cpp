@@ -431,7 +431,7 @@ PruneResult DiskCache::prune(std::uint64_t max_bytes, std::int64_t max_age_secon
                    [](const DiskCacheItem& a, const DiskCacheItem& b) { return a.last_used > b.last_used; });
   for (const DiskCacheItem& item : items) {
     const bool old = max_age_seconds > 0 && item.last_used + max_age_seconds < now;
-    const bool too_much = item.bytes > max_bytes - std::min(max_bytes, result.kept_bytes);
+    const bool too_much = max_bytes > 0 && item.bytes > max_bytes - std::min(max_bytes, result.kept_bytes);
     if ((old || too_much) && remove(item.key)) {
       ++result.removed;
       result.removed_bytes += item.bytes;

@@ -25,8 +25,8 @@ enum class DiskCacheMode : std::uint8_t {
 struct DiskCacheOptions {
   std::string directory;  // empty: default_cache_directory()
   DiskCacheMode mode = DiskCacheMode::kReadWrite;
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  std::int64_t max_age_seconds = 0;  // since the last use; 0: no limit
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  // 0: no limit
+  std::int64_t max_age_seconds = 0;                  // since the last use; 0: no limit
   // Called with a full sentence; `important` for what a user should see (at most once per cause and process).
   std::function<void(bool important, const std::string& text)> log;
 };
@@ -80,7 +80,7 @@ class DiskCache {
   std::optional<CacheEntry> read(const Digest& key) const;  // without comparing the record
   std::vector<Digest> verify() const;                       // keys of damaged entries, sorted
   bool remove(const Digest& key);
-  // Removes entries beyond the caps, least recently used first, and temporaries that a killed writer left.
+  // Removes entries beyond the caps (0: none), least recently used first, and temporaries that a killed writer left.
   PruneResult prune(std::uint64_t max_bytes, std::int64_t max_age_seconds);
   DiskCacheStats stats() const;
 

@@ -148,6 +148,17 @@ llvm::Error drop_unwind_sections(LinkGraph& graph) {
   return llvm::Error::success();
 }
 
+// Nobody would run them, and generated code has none; user-supplied text might.
+llvm::Error refuse_constructors(LinkGraph& graph) {
+  for (auto& section : graph.sections()) {
+    const llvm::StringRef name = section.getName();
+    const bool runs = name.starts_with(".init_array") || name.starts_with(".fini_array") || name.starts_with(".ctors");
+    if (runs && !section.blocks().empty())
+      return link_error("it has static constructors or destructors (" + name + ")");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error build_tables([[maybe_unused]] LinkGraph& graph) {
 #if defined(__x86_64__)
   llvm::jitlink::x86_64::GOTTableManager got(graph);
@@ -194,6 +205,7 @@ class Context final : public JITLinkContext {
 
   llvm::Error modifyPassConfig(LinkGraph&, PassConfiguration& passes) override {
     passes.PrePrunePasses.insert(passes.PrePrunePasses.begin(), drop_unwind_sections);
+    passes.PrePrunePasses.insert(passes.PrePrunePasses.begin(), refuse_constructors);
 #if defined(__x86_64__)
     passes.PrePrunePasses.push_back(llvm::jitlink::markAllSymbolsLive);
     passes.PostPrunePasses.push_back(build_tables);

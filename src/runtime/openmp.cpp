@@ -9,9 +9,8 @@
 #include <array>
 #include <cstdarg>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
+#include <sdfg/options.hpp>
 #include <utility>
 
 #include "runtime/process.hpp"
@@ -624,8 +623,11 @@ std::span<const OpenMpEntry> openmp_entries() {
 
 const ForeignOpenMp* foreign_openmp() noexcept {
   static const ForeignOpenMp* const found = []() -> const ForeignOpenMp* {
-    const char* backend = std::getenv("SDFG_THREADS_BACKEND");
-    if (backend == nullptr || std::string_view(backend) != "libomp") return nullptr;
+    try {
+      if (resolve(Options{}).threads_backend != ThreadsBackend::kLibomp) return nullptr;
+    } catch (...) {
+      return nullptr;  // an ill-formed variable is reported where options are resolved for a compilation
+    }
     static ForeignOpenMp other;
     // A second LLVM OpenMP runtime in one process aborts it, so one that is there comes first.
     for (const int flags : {RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD, RTLD_LAZY | RTLD_LOCAL}) {

@@ -5,9 +5,9 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <new>
+#include <sdfg/options.hpp>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -47,11 +47,11 @@ void set_float_mode([[maybe_unused]] std::uint32_t mode) noexcept {
 
 int environment_threads() noexcept {
   static const int threads = [] {
-    const char* text = std::getenv("SDFG_NUM_THREADS");
-    if (text == nullptr) return 0;
-    char* end = nullptr;
-    const long value = std::strtol(text, &end, 10);
-    return end != text && *end == '\0' && value >= 1 ? static_cast<int>(std::min<long>(value, kMostThreads)) : 0;
+    try {
+      return std::min(resolve(Options{}).num_threads.value_or(0), kMostThreads);
+    } catch (...) {
+      return 0;  // an ill-formed variable is reported where options are resolved for a compilation
+    }
   }();
   return threads;
 }

@@ -147,6 +147,13 @@ TEST_CASE("An unresolved symbol is an error that names it", "[loader]") {
              Catch::Contains("'sdfg_missing_one', 'sdfg_missing_two'"));
 }
 
+TEST_CASE("An object with static constructors is refused", "[loader]") {
+  CHECK_THAT(load_failure(compile_source(R"(extern "C" double sin(double); double table = sin(1.5);
+                                            extern "C" double f() { return table; })",
+                                         "-O0")),
+             Catch::Contains("static constructors"));
+}
+
 TEST_CASE("Objects of one program see each other in both directions", "[loader]") {
   std::vector<Bytes> objects;
   objects.push_back(
@@ -269,6 +276,35 @@ TEST_CASE("Loading and calling leave MXCSR and the signal handlers as they were"
   CHECK(function<double(double)>(*code, "f")(2) == 6);
   CHECK(handlers() == before);
   CHECK((_mm_getcsr() & ~0x3fU) == mode);
+}
+
+TEST_CASE("Loading, calling and failing write nothing to stdout or stderr", "[loader]") {
+  const Bytes good = compile_source(R"(extern "C" int f() { return 4; })");
+  const Bytes bad = compile_source(R"(extern "C" int absent(); extern "C" int f() { return absent(); })");
+  std::fflush(nullptr);
+  std::FILE* capture = std::tmpfile();
+  REQUIRE(capture != nullptr);
+  const int out = dup(1);
+  const int err = dup(2);
+  dup2(fileno(capture), 1);
+  dup2(fileno(capture), 2);
+  const int value = reinterpret_cast<int (*)()>(load(good)->find("f"))();
+  bool refused = false;
+  try {
+    load(bad);
+  } catch (const Error&) {
+    refused = true;
+  }
+  std::fflush(nullptr);
+  dup2(out, 1);
+  dup2(err, 2);
+  close(out);
+  close(err);
+  std::fseek(capture, 0, SEEK_END);
+  CHECK(std::ftell(capture) == 0);
+  std::fclose(capture);
+  CHECK(value == 4);
+  CHECK(refused);
 }
 
 TEST_CASE("A small object loads in well under a millisecond", "[loader][.timing]") {
