@@ -1,0 +1,333 @@
+// Lowers copies and fills: memcpy where both sides are contiguous, loops elsewhere, row-major order when shapes differ.
+#include <algorithm>
+
+#include "lower/lowering.hpp"
+#include "tasklet/value.hpp"
+
+namespace sdfg::lower {
+
+namespace {
+
+using symbolic::Expr;
+using symbolic::Truth;
+
+using Running = Lowering::Running;
+
+std::vector<Running> running(const ir::Subset& s, const ir::Layout& layout, const symbolic::Facts& facts) {
+  std::vector<Running> out;
+  for (std::size_t d = 0; d < s.rank(); ++d) {
+    const Expr size = symbolic::simplify(s[d].size(), facts);
+    if (size.is_one()) continue;
+    out.push_back({d, size, s[d].step * layout.strides()[d]});
+  }
+  return out;
+}
+
+bool has_tiles(const ir::Subset& s) {
+  return std::ranges::any_of(s.ranges(), [](const ir::Range& r) { return !r.tile.is_one(); });
+}
+
+bool same_sizes(const std::vector<Running>& a, const std::vector<Running>& b, const symbolic::Facts& facts) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (symbolic::is_equal(a[d].size, b[d].size, facts) != Truth::kYes) return false;
+  }
+  return true;
+}
+
+// Dimensions at the end that together are one gap-free run, and the run's length.
+std::pair<std::size_t, Expr> trailing_run(const std::vector<Running>& dims, const symbolic::Facts& facts) {
+  Expr length = 1;
+  std::size_t count = 0;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (symbolic::is_equal(dims[d].stride, length, facts) != Truth::kYes) break;
+    length = length * dims[d].size;
+    ++count;
+  }
+  return {count, length};
+}
+
+}  // namespace
+
+std::vector<Text> Lowering::fresh_counters(std::size_t count) {
+  std::vector<Text> out;
+  for (std::size_t d = 0; d < count; ++d) out.push_back(names_.fresh("c" + std::to_string(d)));
+  return out;
+}
+
+std::vector<Text> Lowering::moved_indices(const ir::Subset& subset, const std::vector<Running>& dims,
+                                          const std::vector<Text>& counters) {
+  std::vector<Text> at = texts(subset.begins());
+  for (std::size_t k = 0; k < counters.size() && k < dims.size(); ++k) {
+    const Text step = expr(subset[dims[k].dimension].step);
+    const Text moved = step == "1" ? counters[k] : parenthesised(step) + " * " + parenthesised(counters[k]);
+    Text& index = at[dims[k].dimension];
+    index = index == "0" ? moved : parenthesised(index) + " + " + moved;
+  }
+  return at;
+}
+
+void Lowering::emit_nested(const std::vector<Text>& variables, const std::vector<Running>& dims, Statements body,
+                           ir::Id origin, const Text& comment) {
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    For f;
+    f.type = "int64_t";
+    f.variable = variables[d];
+    f.begin = "0";
+    f.bound = expr(dims[d].size);
+    f.body = std::move(body);
+    body.clear();
+    body.push_back(statement(std::move(f), ordinal(origin), d == 0 ? comment : Text()));
+  }
+  for (Statement& s : body) out_->push_back(std::move(s));
+}
+
+// The elements of `from` in row-major order go to those of `to` in row-major order; sizes may differ in shape.
+void Lowering::elementwise_copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
+                                const Text& comment) {
+  const ir::Container& source = container(from.path);
+  const ir::Container& target = container(to.path);
+  const std::vector<Running> source_dims = running(from.subset, source.layout, facts());
+  const std::vector<Running> target_dims = running(to.subset, target.layout, facts());
+  const bool same = same_sizes(source_dims, target_dims, facts());
+
+  const std::vector<Text> variables = fresh_counters(target_dims.size());
+  std::vector<Text> source_counters = variables;
+  if (!same) {
+    // The position in row-major order, split again by the source's sizes.
+    Text position = "0";
+    for (std::size_t k = 0; k < target_dims.size(); ++k) {
+      position = k == 0 ? variables[0]
+                        : "(" + position + ") * " + parenthesised(expr(target_dims[k].size)) + " + " + variables[k];
+    }
+    source_counters.assign(source_dims.size(), "0");
+    Text rest = position;
+    for (std::size_t k = source_dims.size(); k-- > 0;) {
+      const Text size = parenthesised(expr(source_dims[k].size));
+      source_counters[k] = k == 0 ? "(" + rest + ")" : "((" + rest + ") % " + size + ")";
+      rest = "(" + rest + ") / " + size;
+    }
+  }
+  const Text value = converted(element_of(from.path, moved_indices(from.subset, source_dims, source_counters)),
+                               source.type, target.type);
+  const Text place = element_of(to.path, moved_indices(to.subset, target_dims, variables));
+  Statements body = collect([&] {
+    const Text label = target_dims.empty() ? comment : Text();
+    if (wcr) {
+      ir::Wcr decided = *wcr;
+      Text at = place;
+      if (decided.lowering == ir::WcrLowering::kReduction) {
+        decided.lowering = ir::WcrLowering::kUndecided;
+        for (const Accumulator& a : accumulators_) {
+          if (a.container == root_name(to.path) && a.op == decided.op && target_dims.empty()) {
+            at = a.variable;
+            decided.lowering = ir::WcrLowering::kPlain;
+          }
+        }
+      }
+      accumulate(decided, target.type, at, value, origin, label);
+    } else {
+      emit(Store{place, "=", value}, origin, label);
+    }
+  });
+  emit_nested(variables, target_dims, std::move(body), origin, comment);
+}
+
+void Lowering::copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
+                    const Text& comment) {
+  const ir::Container& source = container(from.path);
+  const ir::Container& target = container(to.path);
+  for (const ir::Container* c : {&source, &target}) {
+    if (c->kind == ir::ContainerKind::kStructure || c->kind == ir::ContainerKind::kContainerArray)
+      unsupported(origin, "a copy of the " + std::string(ir::to_string(c->kind)) + " '" + c->name + "'");
+  }
+  if (source.kind == ir::ContainerKind::kStream || target.kind == ir::ContainerKind::kStream) {
+    stream_copy(from, to, origin, comment);
+    return;
+  }
+  if (has_tiles(from.subset) || has_tiles(to.subset)) unsupported(origin, "a copy of a tiled subset");
+  if (symbolic::is_empty(from.subset, facts()) == Truth::kYes || symbolic::is_empty(to.subset, facts()) == Truth::kYes)
+    return;
+
+  const bool same_root = &ir::root_of(g_, g_.containers.at(root_name(from.path))) ==
+                         &ir::root_of(g_, g_.containers.at(root_name(to.path)));
+  bool may_overlap = false;
+  if (same_root) {
+    may_overlap = from.path != to.path || symbolic::intersects(from.subset, to.subset, facts()) != Truth::kNo;
+  } else if (source.kind == ir::ContainerKind::kReference || target.kind == ir::ContainerKind::kReference) {
+    may_overlap = true;
+  }
+
+  const std::vector<Running> source_dims = running(from.subset, source.layout, facts());
+  const std::vector<Running> target_dims = running(to.subset, target.layout, facts());
+  if (wcr || !(source.type == target.type) || (source_dims.empty() && target_dims.empty())) {
+    if (may_overlap && !(source_dims.empty() && target_dims.empty())) {
+      copy_through_buffer(from, to, wcr, origin, comment);
+    } else {
+      elementwise_copy(from, to, wcr, origin, comment);
+    }
+    return;
+  }
+  const auto [source_run, source_length] = trailing_run(source_dims, facts());
+  const auto [target_run, target_length] = trailing_run(target_dims, facts());
+  const bool whole = source_run == source_dims.size() && target_run == target_dims.size();
+  if (whole) {
+    // Both sides are one run: their shapes don't matter, only the count.
+    emit(Evaluate{Text(may_overlap ? "__builtin_memmove(" : "__builtin_memcpy(") + address_at(to.path, to.subset) +
+                  ", " + address_at(from.path, from.subset) + ", " + parenthesised(expr(target_length)) + " * sizeof(" +
+                  type_text(target.type) + "))"},
+         origin, comment);
+    return;
+  }
+  if (may_overlap) {
+    copy_through_buffer(from, to, wcr, origin, comment);
+    return;
+  }
+  // Rows that are contiguous on both sides, in loops over the other dimensions.
+  if (same_sizes(source_dims, target_dims, facts()) && std::min(source_run, target_run) > 0) {
+    const std::size_t run = std::min(source_run, target_run);
+    const std::size_t loops = target_dims.size() - run;
+    Expr length = 1;
+    for (std::size_t d = loops; d < target_dims.size(); ++d) length = length * target_dims[d].size;
+    const std::vector<Text> variables = fresh_counters(loops);
+    const auto address = [&](const Side& side, const std::vector<Running>& dims) {
+      return "&" + element_of(side.path, moved_indices(side.subset, dims, variables));
+    };
+    Statements body;
+    body.push_back(
+        statement(Evaluate{"__builtin_memcpy(" + address(to, target_dims) + ", " + address(from, source_dims) + ", " +
+                           parenthesised(expr(length)) + " * sizeof(" + type_text(target.type) + "))"},
+                  ordinal(origin)));
+    emit_nested(variables, {target_dims.begin(), target_dims.begin() + static_cast<std::ptrdiff_t>(loops)},
+                std::move(body), origin, comment);
+    return;
+  }
+  elementwise_copy(from, to, wcr, origin, comment);
+}
+
+// Source and target may share elements: everything is read before anything is written.
+void Lowering::copy_through_buffer(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
+                                   const Text& comment) {
+  const ir::Container& source = container(from.path);
+  support_.need(Helper::kOwned);
+  needs_call_ = true;
+  const Expr count = symbolic::simplify(from.subset.num_elements(), facts());
+  Statements inner = collect([&] {
+    const Text type = type_text(source.type);
+    const Text buffer = names_.fresh("buffer");
+    const Text owner = names_.fresh("buffer_memory");
+    Declare d;
+    d.type = "const sdfg_owned";
+    d.name = owner;
+    d.init = "call, " + expr(count) + ", sizeof(" + type + "), 64, " +
+             std::to_string(container_ordinal(root_name(from.path)));
+    d.is_constructor = true;
+    emit(std::move(d), origin);
+    check_failed("!" + owner + ".memory", origin);
+    Declare p;
+    p.type = type + "*";
+    p.name = buffer;
+    p.init = "(" + type + "*)" + owner + ".memory";
+    emit(std::move(p), origin);
+    // The buffer takes part as a container of its own, packed, in the order of the source's elements.
+    const Text cursor = names_.fresh("filled");
+    const auto each = [&](const Side& side, const auto& statement_at) {
+      const ir::Container& c = container(side.path);
+      const std::vector<Running> dims = running(side.subset, c.layout, facts());
+      const std::vector<Text> variables = fresh_counters(dims.size());
+      const std::vector<Text> at = moved_indices(side.subset, dims, variables);
+      Statements body = collect([&] { statement_at(element_of(side.path, at)); });
+      emit_nested(variables, dims, std::move(body), origin, {});
+    };
+    Declare n;
+    n.type = "int64_t";
+    n.name = cursor;
+    n.init = "0";
+    emit(std::move(n), origin);
+    each(from, [&](const Text& element) { emit(Store{buffer + "[" + cursor + "++]", "=", element}, origin); });
+    emit(Store{cursor, "=", "0"}, origin);
+    each(to, [&](const Text& element) {
+      const ir::Container& target = container(to.path);
+      const Text value = converted(buffer + "[" + cursor + "]", source.type, target.type);
+      if (wcr) {
+        ir::Wcr decided = *wcr;
+        if (decided.lowering == ir::WcrLowering::kReduction) decided.lowering = ir::WcrLowering::kUndecided;
+        accumulate(decided, target.type, element, value, origin, {});
+      } else {
+        emit(Store{element, "=", value}, origin);
+      }
+      emit(Evaluate{"++" + cursor}, origin);
+    });
+  });
+  emit(Scope{std::move(inner)}, origin, comment);
+}
+
+void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, const Text& comment) {
+  const ir::Container& source = container(from.path);
+  const ir::Container& target = container(to.path);
+  const auto queue = [&](const Side& side, const ir::Container& c) {
+    return base(side.path) + (c.transient ? ".queue" : "");
+  };
+  needs_call_ = true;
+  if (source.kind == ir::ContainerKind::kStream && target.kind != ir::ContainerKind::kStream) {
+    // Pops what is there into consecutive elements.
+    const std::vector<Running> dims = running(to.subset, target.layout, facts());
+    if (dims.size() > 1 || !(source.type == target.type))
+      unsupported(origin, "a copy from a stream to more than a run of elements of its type");
+    Statements inner = collect([&] {
+      const Text count = names_.fresh("count");
+      Declare d;
+      d.type = "int64_t";
+      d.name = count;
+      d.init = "0";
+      emit(std::move(d), origin);
+      const std::vector<Text> at = moved_indices(to.subset, dims, std::vector<Text>(dims.size(), count));
+      While loop;
+      loop.condition = count + " < " + parenthesised(expr(dims.empty() ? Expr(1) : dims[0].size)) +
+                       " && sdfg_abi->stream_pop(call, " + queue(from, source) + ", &" + element_of(to.path, at) + ")";
+      loop.body.push_back(statement(Evaluate{"++" + count}, ordinal(origin)));
+      emit(std::move(loop), origin);
+    });
+    emit(Scope{std::move(inner)}, origin, comment);
+    return;
+  }
+  if (target.kind == ir::ContainerKind::kStream && source.kind != ir::ContainerKind::kStream) {
+    if (!(source.type == target.type)) unsupported(origin, "a copy of elements of another type into a stream");
+    const std::vector<Running> dims = running(from.subset, source.layout, facts());
+    const std::vector<Text> variables = fresh_counters(dims.size());
+    const std::vector<Text> at = moved_indices(from.subset, dims, variables);
+    Statements body;
+    body.push_back(statement(
+        Evaluate{"sdfg_abi->stream_push(call, " + queue(to, target) + ", &" + element_of(from.path, at) + ")"},
+        ordinal(origin)));
+    emit_nested(variables, dims, std::move(body), origin, comment);
+    return;
+  }
+  unsupported(origin, "a copy from one stream to another");
+}
+
+void Lowering::fill(const Side& to, const tasklet::Value& value, ir::Id origin, const Text& comment) {
+  const ir::Container& target = container(to.path);
+  if (!target.type.is_scalar()) unsupported(origin, "a fill of elements of type " + target.type.str());
+  const tasklet::Value stored = value.cast(target.type.scalar());
+  const std::vector<Running> dims = running(to.subset, target.layout, facts());
+  const auto [run, length] = trailing_run(dims, facts());
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size_of(target.type.scalar())));
+  stored.store(bytes.data());
+  const bool zero = std::ranges::all_of(bytes, [](std::uint8_t b) { return b == 0; });
+  if (zero && run == dims.size() && !dims.empty() && !has_tiles(to.subset)) {
+    emit(Evaluate{"__builtin_memset(" + address_at(to.path, to.subset) + ", 0, " + parenthesised(expr(length)) +
+                  " * sizeof(" + type_text(target.type) + "))"},
+         origin, comment);
+    return;
+  }
+  if (has_tiles(to.subset)) unsupported(origin, "a fill of a tiled subset");
+  const std::vector<Text> variables = fresh_counters(dims.size());
+  const std::vector<Text> at = moved_indices(to.subset, dims, variables);
+  Statements body;
+  body.push_back(statement(Store{element_of(to.path, at), "=", literal(stored)}, ordinal(origin),
+                           dims.empty() ? comment : Text()));
+  emit_nested(variables, dims, std::move(body), origin, comment);
+}
+
+}  // namespace sdfg::lower

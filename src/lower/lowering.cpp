@@ -1,0 +1,134 @@
+// The function around the statements: parameters, the call state, the entries.
+#include "lower/lowering.hpp"
+
+#include <algorithm>
+
+#include "lower/abi.hpp"
+#include "lower/host.hpp"
+
+namespace sdfg::lower {
+
+Lowering::Lowering(const ir::Graph& g, const LowerOptions& options)
+    : g_(g), options_(options), uses_(g), ordinals_(ir::ordinals(g)) {}
+
+void Lowering::emit(Statement::Node node, ir::Id origin, Text comment) {
+  out_->push_back(statement(std::move(node), origin == 0 ? -1 : ordinal(origin), std::move(comment)));
+}
+
+int Lowering::ordinal(ir::Id id) const {
+  auto it = ordinals_.of_id.find(id);
+  return it == ordinals_.of_id.end() ? -1 : it->second;
+}
+
+int Lowering::container_ordinal(std::string_view name) const {
+  auto it = ordinals_.of_container.find(name);
+  return it == ordinals_.of_container.end() ? -1 : it->second;
+}
+
+void Lowering::unsupported(ir::Id id, const std::string& what) const {
+  throw Error(ErrorClass::kUsage, "Host code can't express " + what + ".", ir::places_of(g_, id));
+}
+
+const symbolic::Facts& Lowering::facts_at_depth(std::size_t depth) {
+  auto it = facts_.find(depth);
+  if (it == facts_.end()) {
+    const std::vector<const ir::Element*> path(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(depth));
+    it = facts_.emplace(depth, ir::facts_at(g_, path)).first;
+  }
+  return it->second;
+}
+
+Unit Lowering::host_unit() {
+  unit_.prelude = abi_prelude();
+  unit_.global_code = g_.code.host;
+  if (!unit_.global_code.empty() && !unit_.global_code.ends_with('\n')) unit_.global_code += '\n';
+
+  // Parameters first: they keep their names.
+  any_alias_ = std::ranges::any_of(
+      g_.parameters, [&](const std::string& p) { return g_.containers.contains(p) && g_.containers.at(p).may_alias; });
+  std::vector<Parameter> inner, outer;
+  Text arguments, packed;
+  for (std::size_t i = 0; i < g_.parameters.size(); ++i) {
+    const std::string& p = g_.parameters[i];
+    const Text name = names_.of(p);
+    Text type, plain;
+    if (const ir::Container* c = g_.containers.find(p)) {
+      const Text element = c->kind == ir::ContainerKind::kStructure ? type_text(c->type) : type_text(c->type);
+      if (c->kind == ir::ContainerKind::kStream) {
+        type = plain = "void*";
+      } else if (!is_pointer(p)) {
+        plain = element;
+        type = "const " + element;
+      } else {
+        plain = (is_read_only(p) ? "const " : "") + element + "*";
+        type = plain + (any_alias_ ? "" : " __restrict");
+      }
+    } else {
+      const Type& t = g_.symbols.at(p).type;
+      plain = type_text(t);
+      type = t.kind() == Type::Kind::kCallback ? plain : "const " + plain;
+    }
+    inner.push_back({type, name});
+    outer.push_back({plain, name});
+    arguments += (arguments.empty() ? "" : ", ") + name;
+    const std::size_t hole = plain.find("{}");
+    const Text pointer =
+        hole == Text::npos ? plain + " const*" : plain.substr(0, hole) + "const*" + plain.substr(hole + 2);
+    packed += Text(packed.empty() ? "" : ", ") + "*(" + pointer + ")args[" + std::to_string(i) + "]";
+  }
+  for (const ir::Container& c : g_.containers) {
+    if (c.constant) declare_constant(c);
+  }
+  const Text body_name = names_.fresh(g_.name.empty() ? std::string("body") : g_.name);
+
+  Function body;
+  body.name = body_name;
+  body.body = collect([&] {
+    bool braces = false;
+    declare_symbols(0);
+    declare_persistent();
+    declare_containers(g_.locals, braces);
+    sequence(g_.body);
+  });
+  if (!body.body.empty() && std::holds_alternative<Return>(body.body.back().node)) body.body.pop_back();
+  body.parameters = inner;
+  if (needs_call_) body.parameters.insert(body.parameters.begin(), Parameter{"sdfg_call*", "call"});
+
+  Function entry;
+  entry.exported = true;
+  entry.result = "int32_t";
+  entry.name = "sdfg_entry";
+  entry.parameters = outer;
+  if (needs_call_) {
+    entry.body.push_back(statement(Declare{"sdfg_call", "call", "{}", {}, 0, false, false}));
+    entry.body.push_back(statement(Store{"call.program", "=", "sdfg_program"}));
+    entry.body.push_back(statement(Evaluate{body_name + "(&call" + (arguments.empty() ? "" : ", " + arguments) + ")"}));
+    If finish;
+    finish.branches.push_back(
+        {"call.arena || call.status || call.flags", {statement(Evaluate{"sdfg_abi->finish(&call)"})}});
+    entry.body.push_back(statement(std::move(finish)));
+    entry.body.push_back(statement(Evaluate{"return call.status"}));
+  } else {
+    entry.body.push_back(statement(Evaluate{body_name + "(" + arguments + ")"}));
+    entry.body.push_back(statement(Evaluate{"return 0"}));
+  }
+
+  Function dispatcher;
+  dispatcher.exported = true;
+  dispatcher.result = "int32_t";
+  dispatcher.name = "sdfg_packed";
+  dispatcher.parameters = {{"[[maybe_unused]] void* const*", "args"}};
+  dispatcher.body.push_back(statement(Evaluate{"return sdfg_entry(" + packed + ")"}));
+
+  unit_.functions.push_back(std::move(body));
+  unit_.functions.push_back(std::move(entry));
+  unit_.functions.push_back(std::move(dispatcher));
+  finish_support();
+  return std::move(unit_);
+}
+
+Unit lower_host(const ir::Graph& g, const LowerOptions& options) {
+  return Lowering(g, options).host_unit();
+}
+
+}  // namespace sdfg::lower

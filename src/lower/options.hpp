@@ -1,0 +1,27 @@
+// What influences the lowering of a graph to statements. Every field is part of the cache key.
+#pragma once
+
+#include <cstdint>
+
+#include "base/digest.hpp"
+
+namespace sdfg::lower {
+
+struct LowerOptions {
+  int opt_level = 3;   // 0: no simd marks
+  bool openmp = true;  // false: parallel maps become loops
+  std::int64_t parallel_min_work =
+      256;  // innermost iterations below which a parallel map doesn't fork (tested at run time)
+  std::int64_t max_stack_bytes = 64 * 1024;  // of all containers on the stack of one function together
+  bool check_bounds = false;                 // every access reports indices outside its container
+
+  void write(ByteWriter& out) const {
+    out.i64(opt_level);
+    out.u8(openmp ? 1 : 0);
+    out.i64(parallel_min_work);
+    out.i64(max_stack_bytes);
+    out.u8(check_bounds ? 1 : 0);
+  }
+};
+
+}  // namespace sdfg::lower

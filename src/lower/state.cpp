@@ -1,0 +1,566 @@
+// Lowers the dataflow of a state: tasklets as single lines where possible, library nodes that are plain loops,
+// references.
+#include <algorithm>
+
+#include "lower/lowering.hpp"
+#include "tasklet/value.hpp"
+
+namespace sdfg::lower {
+
+namespace {
+
+const ir::Access* access_of(const ir::State& s, ir::Id id) {
+  const ir::Node* n = s.find_node(id);
+  return n ? std::get_if<ir::Access>(&n->kind) : nullptr;
+}
+
+bool is_output(const ir::Tasklet& t, std::string_view name) {
+  return std::ranges::any_of(t.outputs, [&](const ir::Connector& c) { return c.name == name; });
+}
+
+// Every `x op= v` as `x = x op v`.
+tasklet::Body without_updates(const tasklet::Body& body) {
+  tasklet::Body out;
+  for (const tasklet::Statement& s : body) {
+    tasklet::Statement copy = s;
+    if (const auto* u = std::get_if<tasklet::Update>(&s.node)) {
+      copy.node = tasklet::Assign{u->target, tasklet::Expr::binary(u->op, u->target, u->value)};
+    } else if (const auto* i = std::get_if<tasklet::If>(&s.node)) {
+      tasklet::If next;
+      for (const tasklet::IfBranch& b : i->branches) next.branches.push_back({b.condition, without_updates(b.body)});
+      copy.node = std::move(next);
+    } else if (const auto* w = std::get_if<tasklet::While>(&s.node)) {
+      copy.node = tasklet::While{w->condition, without_updates(w->body)};
+    }
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
+// How a name is assigned in a body: by one statement that is not inside a branch or loop and precedes all reads?
+struct Assignments {
+  bool once_at_top = false;
+  bool read = false;
+};
+
+int count_assignments(const tasklet::Body& body, std::string_view name) {
+  int count = 0;
+  for (const tasklet::Statement& s : body) {
+    if (const auto* a = std::get_if<tasklet::Assign>(&s.node)) {
+      const auto* target = std::get_if<tasklet::Name>(&a->target.node());
+      count += target && target->name == name ? 1 : 0;
+    } else if (const auto* i = std::get_if<tasklet::If>(&s.node)) {
+      for (const tasklet::IfBranch& b : i->branches) count += count_assignments(b.body, name);
+    } else if (const auto* w = std::get_if<tasklet::While>(&s.node)) {
+      count += count_assignments(w->body, name);
+    }
+  }
+  return count;
+}
+
+Assignments assignments_of(const tasklet::Body& body, std::string_view name) {
+  Assignments out;
+  const tasklet::Uses all = tasklet::uses_of(body);
+  out.read = std::ranges::find(all.read, name) != all.read.end();
+  if (count_assignments(body, name) != 1) return out;
+  for (const tasklet::Statement& s : body) {
+    const tasklet::Uses here = tasklet::uses_of(tasklet::Body{s});
+    const auto* a = std::get_if<tasklet::Assign>(&s.node);
+    const auto* target = a ? std::get_if<tasklet::Name>(&a->target.node()) : nullptr;
+    if (std::ranges::find(here.read, name) != here.read.end()) return out;  // read before, or by its own assignment
+    if (target && target->name == name) {
+      out.once_at_top = true;
+      return out;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::string& Lowering::data_of(const ir::State& s, ir::Id access) const {
+  const ir::Access* a = access_of(s, access);
+  if (!a) throw Error(ErrorClass::kInternal, "a memlet that names no container is used as an access");
+  return a->data;
+}
+
+void Lowering::state(const ir::Element&, const ir::State& s) {
+  for (const ir::Id id : s.topological_order()) {
+    const ir::Node* n = s.find_node(id);
+    std::visit(
+        [&](const auto& kind) {
+          using T = std::decay_t<decltype(kind)>;
+          if constexpr (std::is_same_v<T, ir::Access>) {
+            copies_into(s, *n);
+          } else if constexpr (std::is_same_v<T, ir::Tasklet>) {
+            tasklet_node(s, *n, kind);
+          } else {
+            static_assert(std::is_same_v<T, ir::Library>);
+            library_node(s, *n, kind);
+          }
+        },
+        n->kind);
+  }
+}
+
+Text Lowering::target_of(const ir::State& s, const ir::Memlet& m) {
+  const std::string& data = data_of(s, m.dst);
+  const ir::Subset subset = m.dst_subset.value_or(ir::Subset());
+  if (m.wcr && m.wcr->lowering == ir::WcrLowering::kReduction) {
+    for (auto it = accumulators_.rbegin(); it != accumulators_.rend(); ++it) {
+      if (it->container == root_name(data) && it->op == m.wcr->op) return it->variable;
+    }
+  }
+  return element_at(data, subset);
+}
+
+void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin,
+                     Text comment) {
+  const std::string& data = data_of(s, m.dst);
+  const ir::Container& c = container(data);
+  if (c.kind == ir::ContainerKind::kStream) {
+    Statements inner = collect([&] {
+      Declare d;
+      d.type = type_text(c.type);
+      d.name = names_.fresh("pushed");
+      d.init = converted(value, type, c.type);
+      d.is_const = true;
+      const Text name = d.name;
+      emit(std::move(d), origin);
+      emit(Evaluate{"sdfg_abi->stream_push(call, " + base(data) + (c.transient ? ".queue" : "") + ", &" + name + ")"},
+           origin);
+    });
+    needs_call_ = true;
+    emit(Scope{std::move(inner)}, origin, std::move(comment));
+    return;
+  }
+  const Text text = converted(value, type, c.type);
+  if (m.wcr) {
+    ir::Wcr wcr = *m.wcr;
+    if (wcr.lowering == ir::WcrLowering::kReduction) {
+      const bool held = std::ranges::any_of(
+          accumulators_, [&](const Accumulator& a) { return a.container == root_name(data) && a.op == wcr.op; });
+      // Without the surrounding reduction (a pass moved the write out of its map) the write is an ordinary
+      // accumulation.
+      wcr.lowering = held ? ir::WcrLowering::kPlain : ir::WcrLowering::kUndecided;
+    }
+    accumulate(wcr, c.type, target_of(s, m), text, origin, std::move(comment));
+    return;
+  }
+  if (uses_.written_once(data) == m.id) {
+    Declare d;
+    d.type = type_text(c.type);
+    d.name = base(data);
+    d.init = text;
+    d.is_const = true;
+    emit(std::move(d), origin, std::move(comment));
+    return;
+  }
+  emit(Store{target_of(s, m), "=", text}, origin, std::move(comment));
+}
+
+bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b,
+                           bool inline_values) {
+  for (const ir::Memlet* m : s.in_edges(n.id)) {
+    if (m->dst_connector.empty()) continue;
+    if (!m->src_connector.empty()) {
+      const auto it = registers_.find({m->src, m->src_connector});
+      if (it == registers_.end())
+        throw Error(ErrorClass::kInternal, "the register of a code edge is not defined", ir::places_of(g_, m->id));
+      b.values[m->dst_connector] = it->second.first;
+      continue;
+    }
+    const std::string& data = data_of(s, m->src);
+    const ir::Container& c = container(data);
+    const Type type = ir::connector_type(g_, s, n, m->dst_connector, false);
+    const ir::Subset subset = m->src_subset.value_or(ir::Subset());
+    if (c.kind == ir::ContainerKind::kStream) {
+      Declare d;
+      d.type = type_text(c.type);
+      d.name = names_.fresh(m->dst_connector);
+      d.init = "{}";
+      b.values[m->dst_connector] = d.name;
+      const Text name = d.name;
+      emit(std::move(d), n.id);
+      emit(Evaluate{"sdfg_abi->stream_pop(call, " + base(data) + (c.transient ? ".queue" : "") + ", &" + name + ")"},
+           n.id);
+      needs_call_ = true;
+      continue;
+    }
+    if (type.kind() == Type::Kind::kPointer) {
+      b.windows[m->dst_connector] = {data, subset, m};
+      b.values[m->dst_connector] = address_at(data, subset);
+      continue;
+    }
+    const Text value = converted(element_at(data, subset), c.type, type);
+    if (inline_values) {
+      b.values[m->dst_connector] = value;
+      continue;
+    }
+    Declare d;
+    d.type = type_text(type);
+    d.name = names_.fresh(m->dst_connector);
+    d.init = value;
+    d.is_const = true;
+    b.values[m->dst_connector] = d.name;
+    emit(std::move(d), n.id);
+  }
+  for (const ir::Connector& c : t.inputs) {
+    if (!b.values.contains(c.name)) {
+      throw Error(ErrorClass::kGraph,
+                  "The input connector '" + c.name + "' of the tasklet '" + n.label + "' has no memlet.",
+                  ir::places_of(g_, n.id));
+    }
+  }
+  return true;
+}
+
+void Lowering::statements(const ir::State& state, const tasklet::Body& body, Binding& b, ir::Id origin) {
+  for (const tasklet::Statement& s : body) {
+    std::visit(
+        [&](const auto& node) {
+          using T = std::decay_t<decltype(node)>;
+          if constexpr (std::is_same_v<T, tasklet::Assign>) {
+            const auto* name = std::get_if<tasklet::Name>(&node.target.node());
+            const std::string key = name ? name->name : std::get<tasklet::Subscript>(node.target.node()).base;
+            const auto target_type = b.target_types.find(key);
+            const auto immediate = b.immediate.find(key);
+            if (name && immediate != b.immediate.end()) {
+              write(state, *immediate->second, code(node.value, b), node.value.type(), origin, {});
+              return;
+            }
+            if (const auto pending = b.pending.find(key); name && pending != b.pending.end()) {
+              Declare d;
+              d.type = type_text(pending->second);
+              d.name = b.values.at(key);
+              d.init = code_as(node.value, pending->second, b);
+              d.is_const = true;
+              emit(std::move(d), origin);
+              return;
+            }
+            const Type type = name && target_type != b.target_types.end() ? target_type->second : node.target.type();
+            const Text value = code_as(node.value, type, b);
+            const auto window = b.windows.find(key);
+            if (!name && window != b.windows.end() && window->second.memlet && window->second.memlet->wcr &&
+                window->second.memlet->dst_subset) {
+              accumulate(*window->second.memlet->wcr, type, code(node.target, b), value, origin, {});
+              return;
+            }
+            emit(Store{code(node.target, b), "=", value}, origin);
+          } else if constexpr (std::is_same_v<T, tasklet::Update>) {
+            throw Error(ErrorClass::kInternal, "an update is left in normalised scalar code");
+          } else if constexpr (std::is_same_v<T, tasklet::If>) {
+            If out;
+            for (const tasklet::IfBranch& branch : node.branches) {
+              const auto* literal = std::get_if<tasklet::Literal>(&branch.condition.node());
+              const bool is_else = literal && std::holds_alternative<bool>(literal->value) &&
+                                   std::get<bool>(literal->value) && !out.branches.empty();
+              Statements inner = collect([&] { statements(state, branch.body, b, origin); });
+              out.branches.push_back({is_else ? Text() : condition(branch.condition, b), std::move(inner)});
+              if (is_else) break;
+            }
+            emit(std::move(out), origin);
+          } else if constexpr (std::is_same_v<T, tasklet::While>) {
+            While out;
+            out.condition = condition(node.condition, b);
+            out.body = collect([&] { statements(state, node.body, b, origin); });
+            emit(std::move(out), origin);
+          } else if constexpr (std::is_same_v<T, tasklet::Break>) {
+            emit(Break{}, origin);
+          } else if constexpr (std::is_same_v<T, tasklet::Continue>) {
+            emit(Continue{}, origin);
+          } else {
+            static_assert(std::is_same_v<T, tasklet::Evaluate>);
+            emit(Evaluate{code(node.value, b)}, origin);
+          }
+        },
+        s.node);
+  }
+}
+
+void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tasklet& t) {
+  if (t.code.language == tasklet::Language::kCpp) {
+    cpp_tasklet(s, n, t);
+    return;
+  }
+  const tasklet::TypeEnvironment env = ir::type_environment(g_, s, n);
+  std::vector<std::pair<std::string, Type>> locals;
+  const tasklet::Body body = tasklet::infer_types(without_updates(t.code.body), env, &locals);
+  std::erase_if(locals, [&](const auto& l) { return is_output(t, l.first); });
+  const Text comment = comment_text(n.label);
+
+  std::vector<const ir::Memlet*> outs;
+  for (const ir::Memlet* m : s.out_edges(n.id)) {
+    if (!m->src_connector.empty()) outs.push_back(m);
+  }
+  const bool touches_stream = std::ranges::any_of(s.in_edges(n.id), [&](const ir::Memlet* m) {
+    const ir::Access* a = access_of(s, m->src);
+    return a && !m->is_order_only() && container(a->data).kind == ir::ContainerKind::kStream;
+  });
+
+  // One assignment to the one output: a line.
+  const auto* only = body.size() == 1 ? std::get_if<tasklet::Assign>(&body.front().node) : nullptr;
+  const auto* target = only ? std::get_if<tasklet::Name>(&only->target.node()) : nullptr;
+  if (only && target && is_output(t, target->name) && t.outputs.size() == 1 && locals.empty() && outs.size() == 1 &&
+      !touches_stream) {
+    const tasklet::Uses uses = tasklet::uses_of(only->value);
+    const bool reads_itself = std::ranges::find(uses.read, target->name) != uses.read.end();
+    const ir::Memlet& m = *outs.front();
+    const bool to_register = !m.dst_connector.empty() && !access_of(s, m.dst);
+    if (!reads_itself || (!to_register && !m.wcr)) {
+      Binding b;
+      bind_inputs(s, n, t, b, true);
+      if (reads_itself) b.values[target->name] = element_at(data_of(s, m.dst), m.dst_subset.value_or(ir::Subset()));
+      const Type wish = ir::connector_type(g_, s, n, target->name, true);
+      if (wish.kind() != Type::Kind::kPointer) {
+        const Type type = wish.is_void() ? only->value.type() : wish;
+        const Text value = code_as(only->value, type, b);
+        if (to_register) {
+          Declare d;
+          d.type = type_text(type);
+          d.name = names_.fresh(n.label.empty() ? target->name : n.label);
+          d.init = value;
+          d.is_const = true;
+          registers_[{n.id, target->name}] = {d.name, type};
+          emit(std::move(d), n.id, comment);
+        } else {
+          write(s, m, value, type, n.id, comment);
+        }
+        return;
+      }
+    }
+  }
+  if (body.size() == 1 && std::holds_alternative<tasklet::Evaluate>(body.front().node) && outs.empty() &&
+      !touches_stream) {
+    Binding b;
+    bind_inputs(s, n, t, b, true);
+    emit(Evaluate{code(std::get<tasklet::Evaluate>(body.front().node).value, b)}, n.id, comment);
+    return;
+  }
+
+  // Registers, and scalars that this tasklet alone defines, are declared outside of its braces: their readers come
+  // later.
+  Binding b;
+  std::vector<std::tuple<const ir::Memlet*, Text, Type>> written_at_end;
+  Statements tail_declarations;
+  for (const ir::Connector& out : t.outputs) {
+    const Type type = ir::connector_type(g_, s, n, out.name, true);
+    const bool to_register = std::ranges::any_of(
+        outs, [&](const ir::Memlet* m) { return m->src_connector == out.name && !access_of(s, m->dst); });
+    if (to_register) {
+      Declare d;
+      d.type = type_text(type);
+      d.name = names_.fresh(n.label.empty() ? out.name : n.label + "_" + out.name);
+      d.init = "{}";
+      registers_[{n.id, out.name}] = {d.name, type};
+      b.values[out.name] = d.name;
+      b.target_types[out.name] = type;
+      emit(std::move(d), n.id);
+    }
+  }
+  for (const ir::Memlet* m : outs) {
+    if (!access_of(s, m->dst) || uses_.written_once(data_of(s, m->dst)) != m->id) continue;
+    const ir::Container& c = container(data_of(s, m->dst));
+    Declare d;
+    d.type = type_text(c.type);
+    d.name = base(c.name);
+    d.init = "{}";
+    emit(std::move(d), n.id);
+    b.values[m->src_connector] = base(c.name);
+    b.target_types[m->src_connector] = c.type;
+  }
+  const auto declare_local = [&](const std::string& name, const Type& type, const Assignments& uses) {
+    b.values[name] = names_.fresh(name);
+    b.target_types[name] = type;
+    if (uses.once_at_top) {
+      b.pending[name] = type;
+      return;
+    }
+    Declare d;
+    d.type = type_text(type);
+    d.name = b.values[name];
+    d.init = "{}";
+    emit(std::move(d), n.id);
+  };
+  Statements inner = collect([&] {
+    bind_inputs(s, n, t, b, false);
+    const bool reads_memory = !b.windows.empty();  // pointer connectors: what they show must not change before the end
+    for (const ir::Memlet* m : outs) {
+      const std::string& name = m->src_connector;
+      if (!access_of(s, m->dst)) continue;
+      const std::string& data = data_of(s, m->dst);
+      const ir::Container& c = container(data);
+      if (uses_.written_once(data) == m->id) continue;
+      const Type type = ir::connector_type(g_, s, n, name, true);
+      const ir::Subset subset = m->dst_subset.value_or(ir::Subset());
+      if (type.kind() == Type::Kind::kPointer) {
+        b.windows[name] = {data, subset, m};
+        b.values[name] = address_at(data, subset);
+        continue;
+      }
+      const bool shared =
+          std::ranges::count_if(outs, [&](const ir::Memlet* o) { return o->src_connector == name; }) > 1;
+      const Assignments uses = assignments_of(body, name);
+      const bool final_value = uses.once_at_top && !uses.read && type == c.type && !reads_memory;
+      if ((m->dynamic || c.kind == ir::ContainerKind::kStream || final_value) && !shared) {
+        // What is not assigned must not be written: each assignment is the write. Inputs were read before.
+        b.immediate[name] = m;
+        if (c.kind != ir::ContainerKind::kStream) b.values[name] = element_at(data, subset);
+        continue;
+      }
+      if (!b.values.contains(name)) declare_local(name, type, uses);
+      written_at_end.emplace_back(m, b.values[name], type);
+    }
+    for (const auto& [name, type] : locals) declare_local(name, type, assignments_of(body, name));
+    statements(s, body, b, n.id);
+    for (const auto& [m, value, type] : written_at_end) write(s, *m, value, type, n.id, {});
+  });
+  emit(Scope{std::move(inner)}, n.id, comment);
+}
+
+void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Tasklet& t) {
+  if (!t.code.global_text.empty() && unit_.global_code.find(t.code.global_text) == Text::npos) {
+    unit_.global_code += t.code.global_text + (t.code.global_text.ends_with('\n') ? "" : "\n");
+  }
+  std::vector<const ir::Memlet*> outs;
+  for (const ir::Memlet* m : s.out_edges(n.id)) {
+    if (!m->src_connector.empty()) outs.push_back(m);
+  }
+  for (const ir::Memlet* m : outs) {
+    if (access_of(s, m->dst)) {
+      const ir::Container& c = container(data_of(s, m->dst));
+      if (uses_.written_once(c.name) != m->id) continue;
+      Declare d;
+      d.type = type_text(c.type);
+      d.name = base(c.name);
+      d.init = "{}";
+      emit(std::move(d), n.id);
+      continue;
+    }
+    const Type type = ir::connector_type(g_, s, n, m->src_connector, true);
+    if (registers_.contains({n.id, m->src_connector})) continue;
+    Declare d;
+    d.type = type_text(type);
+    d.name = names_.fresh(n.label + "_" + m->src_connector);
+    d.init = "{}";
+    registers_[{n.id, m->src_connector}] = {d.name, type};
+    emit(std::move(d), n.id);
+  }
+  // The user's text sees its connectors under their own names. Whatever the generated text needs is bound to fresh
+  // names outside of the inner braces, so that neither connectors nor locals of the user can capture it.
+  Statements inner = collect([&] {
+    Statements heads;
+    Binding b;
+    bind_inputs(s, n, t, b, false);
+    std::vector<std::pair<const ir::Memlet*, Text>> places;
+    for (const ir::Memlet* m : outs) {
+      if (!access_of(s, m->dst)) continue;
+      const std::string& data = data_of(s, m->dst);
+      const ir::Container& c = container(data);
+      if (c.kind == ir::ContainerKind::kStream) unsupported(n.id, "C++ code that pushes to a stream");
+      Declare d;
+      d.type = type_text(c.type) + "*";
+      d.name = names_.fresh(m->src_connector + "_at");
+      const Text target = m->wcr ? target_of(s, *m) : Text();
+      d.init = m->wcr ? "&" + target : address_at(data, m->dst_subset.value_or(ir::Subset()));
+      places.emplace_back(m, d.name);
+      emit(std::move(d), n.id);
+    }
+    Statements body = collect([&] {
+      for (const ir::Connector& in : t.inputs) {
+        const Type type = ir::connector_type(g_, s, n, in.name, false);
+        Declare d;
+        d.type = type.kind() == Type::Kind::kPointer ? "const " + type_text(type.pointee()) + "*" : type_text(type);
+        d.name = in.name;
+        d.init = b.values.at(in.name);
+        if (d.init == d.name) continue;  // the fresh name is the connector's own
+        d.is_const = type.kind() != Type::Kind::kPointer;
+        const bool also_output = is_output(t, in.name);
+        if (also_output) continue;
+        emit(std::move(d), n.id);
+      }
+      for (const ir::Connector& out : t.outputs) {
+        const Type type = ir::connector_type(g_, s, n, out.name, true);
+        const auto place =
+            std::ranges::find_if(places, [&](const auto& p) { return p.first->src_connector == out.name; });
+        Declare d;
+        d.name = out.name;
+        if (type.kind() == Type::Kind::kPointer && place != places.end()) {
+          d.type = type_text(type);
+          d.init = place->second;
+        } else {
+          d.type = type_text(type);
+          const bool also_input =
+              std::ranges::any_of(t.inputs, [&](const ir::Connector& c) { return c.name == out.name; });
+          d.init = also_input                                                             ? b.values.at(out.name)
+                   : place != places.end() && place->first->dynamic && !place->first->wcr ? "*" + place->second
+                                                                                          : Text("{}");
+          if (also_input && d.init == d.name) continue;
+        }
+        emit(std::move(d), n.id);
+      }
+      emit(Verbatim{t.code.text}, n.id);
+      for (const auto& [m, place] : places) {
+        const Type type = ir::connector_type(g_, s, n, m->src_connector, true);
+        if (type.kind() == Type::Kind::kPointer) continue;
+        const ir::Container& c = container(data_of(s, m->dst));
+        const Text value = converted(m->src_connector, type, c.type);
+        if (m->wcr) {
+          accumulate(*m->wcr, c.type, "(*" + place + ")", value, n.id, {});
+        } else {
+          emit(Store{"*" + place, "=", value}, n.id);
+        }
+      }
+      for (const auto& [key, reg] : registers_) {
+        if (key.first == n.id) emit(Store{reg.first, "=", key.second}, n.id);
+      }
+    });
+    emit(Scope{std::move(body)}, n.id);
+  });
+  emit(Scope{std::move(inner)}, n.id, comment_text(n.label));
+}
+
+void Lowering::library_node(const ir::State& s, const ir::Node& n, const ir::Library& l) {
+  const auto side = [&](const std::vector<const ir::Memlet*>& edges, std::string_view connector,
+                        bool output) -> std::optional<Side> {
+    for (const ir::Memlet* m : edges) {
+      if ((output ? m->src_connector : m->dst_connector) != connector) continue;
+      const ir::Id at = output ? m->dst : m->src;
+      if (!access_of(s, at)) continue;
+      return Side{data_of(s, at), (output ? m->dst_subset : m->src_subset).value_or(ir::Subset())};
+    }
+    return std::nullopt;
+  };
+  const auto in = side(s.in_edges(n.id), "_in", false);
+  const auto out = side(s.out_edges(n.id), "_out", true);
+  if (std::holds_alternative<ir::Copy>(l.op) && in && out) {
+    copy(*in, *out, std::nullopt, n.id, comment_text(n.label));
+    return;
+  }
+  if (const auto* f = std::get_if<ir::Fill>(&l.op); f && out) {
+    fill(*out, f->value, n.id, comment_text(n.label));
+    return;
+  }
+  unsupported(n.id, "the library node '" + std::string(ir::name_of(l.op)) + "' before its expansion");
+}
+
+void Lowering::copies_into(const ir::State& s, const ir::Node& n) {
+  for (const ir::Memlet* m : s.in_edges(n.id)) {
+    const ir::Access* from = access_of(s, m->src);
+    if (!from || m->is_order_only()) continue;
+    if (m->set_reference) {
+      set_reference(s, *m);
+      continue;
+    }
+    copy({from->data, m->src_subset.value_or(ir::Subset())}, {data_of(s, n.id), m->dst_subset.value_or(ir::Subset())},
+         m->wcr, m->id, {});
+  }
+}
+
+void Lowering::set_reference(const ir::State& s, const ir::Memlet& m) {
+  const Text address = address_at(data_of(s, m.src), m.src_subset.value_or(ir::Subset()));
+  const ir::Container& reference = container(data_of(s, m.dst));
+  emit(Store{base(reference.name), "=", "(" + type_text(reference.type) + "*)" + parenthesised(address)}, m.id);
+}
+
+}  // namespace sdfg::lower

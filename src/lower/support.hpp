@@ -1,0 +1,38 @@
+// Helper functions of generated host code beyond scalar arithmetic: owned memory, checked sizes, atomic updates,
+// reductions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace sdfg::lower {
+
+enum class Helper : std::uint8_t {
+  kOwned,         // sdfg_owned: memory of the runtime, released when its scope is left
+  kStreamOwner,   // sdfg_stream: a stream, freed when its scope is left
+  kChecked,       // sdfg_checked: 64-bit arithmetic that remembers overflow
+  kFail,          // sdfg_fail: reports a failure
+  kAtomicUpdate,  // sdfg_atomic_update: compare and exchange, or a lock for elements above eight bytes
+  kAtomicAdd,     // sdfg_atomic_add: integers and floating point
+  kFailed,        // sdfg_failed: has another iteration failed?
+};
+
+class Support {
+ public:
+  void need(Helper h);
+  // An OpenMP reduction for types or operators that the built-in ones don't cover; `combiner` is over omp_out and
+  // omp_in.
+  void declare_reduction(const std::string& name, const std::string& type, const std::string& combiner,
+                         const std::string& identity);
+  bool empty() const { return helpers_.empty() && reductions_.empty(); }
+  std::string text() const;             // helpers, in the order of the enumeration
+  std::string reductions_text() const;  // after the helpers of scalar code
+
+ private:
+  std::set<Helper> helpers_;
+  std::map<std::string, std::string> reductions_;
+};
+
+}  // namespace sdfg::lower

@@ -1,0 +1,239 @@
+// Accumulating writes: plain, atomic, and into variables that reduce over a whole map.
+#include <functional>
+
+#include "lower/lowering.hpp"
+
+namespace sdfg::lower {
+
+using ir::ReduceOp;
+using tasklet::BinaryOp;
+
+namespace {
+
+// The operator that C++ has for `a = a op b`; empty where there is none.
+std::string_view compound_operator(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum: return "+=";
+    case ReduceOp::kProduct: return "*=";
+    case ReduceOp::kBitAnd: return "&=";
+    case ReduceOp::kBitOr: return "|=";
+    case ReduceOp::kBitXor: return "^=";
+    case ReduceOp::kMin:
+    case ReduceOp::kMax:
+    case ReduceOp::kLogicalAnd:
+    case ReduceOp::kLogicalOr:
+    case ReduceOp::kLogicalXor:
+    case ReduceOp::kExchange:
+    case ReduceOp::kCustom: return "";
+  }
+  return "";
+}
+
+bool plain_number(const Type& t) {
+  if (!t.is_scalar()) return false;
+  const ScalarType s = t.scalar();
+  return is_integer(s) || s == ScalarType::kFloat32 || s == ScalarType::kFloat64;
+}
+
+}  // namespace
+
+tasklet::Expr Lowering::combine(const ir::Wcr& wcr, const Type& type) const {
+  using tasklet::Expr;
+  const Expr a = Expr::name("a", type);
+  const Expr b = Expr::name("b", type);
+  const auto binary = [&](BinaryOp op) { return Expr::binary(op, a, b); };
+  const Expr zero = Expr::weak(0);
+  const auto truth = [&](const Expr& e) { return Expr::binary(BinaryOp::kNotEqual, e, zero); };
+  Expr value;
+  switch (wcr.op) {
+    case ReduceOp::kSum: value = binary(BinaryOp::kAdd); break;
+    case ReduceOp::kProduct: value = binary(BinaryOp::kMul); break;
+    case ReduceOp::kMin: value = Expr::call(tasklet::Function::kMin, {a, b}); break;
+    case ReduceOp::kMax: value = Expr::call(tasklet::Function::kMax, {a, b}); break;
+    case ReduceOp::kBitAnd: value = binary(BinaryOp::kBitAnd); break;
+    case ReduceOp::kBitOr: value = binary(BinaryOp::kBitOr); break;
+    case ReduceOp::kBitXor: value = binary(BinaryOp::kBitXor); break;
+    case ReduceOp::kLogicalAnd: value = Expr::binary(BinaryOp::kAnd, truth(a), truth(b)); break;
+    case ReduceOp::kLogicalOr: value = Expr::binary(BinaryOp::kOr, truth(a), truth(b)); break;
+    case ReduceOp::kLogicalXor: value = Expr::binary(BinaryOp::kNotEqual, truth(a), truth(b)); break;
+    case ReduceOp::kExchange: value = b; break;
+    case ReduceOp::kCustom: value = wcr.custom; break;
+  }
+  tasklet::TypeEnvironment env;
+  env.name = [&](std::string_view n) -> std::optional<Type> {
+    if (n == "a" || n == "b") return type;
+    if (const ir::Symbol* s = g_.symbols.find(n)) return s->type;
+    return std::nullopt;
+  };
+  env.element = [](std::string_view) { return std::optional<Type>(); };
+  return tasklet::infer_types(value, env);
+}
+
+void Lowering::accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
+                          Text comment) {
+  const bool atomic =
+      wcr.lowering == ir::WcrLowering::kAtomic || (wcr.lowering != ir::WcrLowering::kPlain && parallel_depth_ > 0);
+  if (!atomic) {
+    const std::string_view op = compound_operator(wcr.op);
+    if (!op.empty() && plain_number(type)) {
+      emit(Store{target, Text(op), value}, origin, std::move(comment));
+      return;
+    }
+    if (wcr.op == ReduceOp::kExchange) {
+      emit(Store{target, "=", value}, origin, std::move(comment));
+      return;
+    }
+    Binding b;
+    b.values = {{"a", target}, {"b", value}};
+    if (is_primary(value)) {
+      emit(Store{target, "=", code_as(combine(wcr, type), type, b)}, origin, std::move(comment));
+      return;
+    }
+    // The operand may occur several times in the combination.
+    Statements inner = collect([&] {
+      const Text operand = names_.fresh("operand");
+      b.values["b"] = operand;
+      Declare d;
+      d.type = type_text(type);
+      d.name = operand;
+      d.init = value;
+      d.is_const = true;
+      emit(std::move(d), origin);
+      emit(Store{target, "=", code_as(combine(wcr, type), type, b)}, origin);
+    });
+    emit(Scope{std::move(inner)}, origin, std::move(comment));
+    return;
+  }
+  if (wcr.op == ReduceOp::kSum && plain_number(type)) {
+    support_.need(Helper::kAtomicAdd);
+    emit(Evaluate{"sdfg_atomic_add<" + type_text(type) + ">(&" + target + ", " + value + ")"}, origin,
+         std::move(comment));
+    return;
+  }
+  support_.need(Helper::kAtomicUpdate);
+  Binding b;
+  b.values = {{"a", "a"}, {"b", "b"}};
+  const Text t = type_text(type);
+  emit(Evaluate{"sdfg_atomic_update(&" + target + ", [b = (" + t + ")" + parenthesised(value) + "]([[maybe_unused]] " +
+                t + " a) -> " + t + " { return " + code_as(combine(wcr, type), type, b) + "; })"},
+       origin, std::move(comment));
+}
+
+std::optional<Text> Lowering::identity(ReduceOp op, const Type& type) {
+  if (!type.is_scalar()) return std::nullopt;
+  const ScalarType s = type.scalar();
+  const Text t = type_text(type);
+  const auto number = [&](std::int64_t v) {
+    return code(tasklet::infer_types(tasklet::Expr::cast(type, tasklet::Expr::literal(v)), {}));
+  };
+  const int bits = 8 * size_of(s);
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kBitOr:
+    case ReduceOp::kBitXor:
+    case ReduceOp::kLogicalOr:
+    case ReduceOp::kLogicalXor: return number(0);
+    case ReduceOp::kProduct:
+    case ReduceOp::kLogicalAnd: return number(1);
+    case ReduceOp::kBitAnd: return "(" + t + ")~(" + t + ")0";
+    case ReduceOp::kMin:
+    case ReduceOp::kMax: {
+      const bool is_min = op == ReduceOp::kMin;
+      if (is_floating(s)) return "(" + t + ")" + (is_min ? "__builtin_inf()" : "-__builtin_inf()");
+      if (s == ScalarType::kBool) return Text(is_min ? "true" : "false");
+      if (is_unsigned(s)) return is_min ? "(" + t + ")~(" + t + ")0" : "(" + t + ")0";
+      if (!is_integer(s)) return std::nullopt;
+      const Text top = "(" + t + ")(((uint64_t)1 << " + std::to_string(bits - 1) + ") - 1)";
+      return is_min ? top : "(" + t + ")(-" + top + " - 1)";
+    }
+    case ReduceOp::kExchange:
+    case ReduceOp::kCustom: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Finds a memlet of `s` or below that accumulates into `container` by the surrounding reduction.
+struct Found {
+  const ir::Memlet* memlet = nullptr;
+  std::string path;
+};
+void find_reduction(const ir::Sequence& s, std::string_view container, Found& found) {
+  ir::walk(s, [&](const ir::Element& e, const ir::Ancestors&) {
+    const auto* state = std::get_if<ir::State>(&e.kind);
+    if (!state || found.memlet) return;
+    for (const ir::Memlet& m : state->edges) {
+      if (!m.wcr || m.wcr->lowering != ir::WcrLowering::kReduction) continue;
+      const ir::Node* dst = state->find_node(m.dst);
+      const auto* a = dst ? std::get_if<ir::Access>(&dst->kind) : nullptr;
+      if (a && root_name(a->data) == container) {
+        found = {&m, a->data};
+        return;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<Lowering::Accumulator> Lowering::open_accumulators(const ir::Element& e, const ir::Map& m, LoopHints& hints,
+                                                               bool with_clause) {
+  std::vector<Accumulator> opened;
+  for (const ir::Map::Reduction& r : m.reductions) {
+    Found found;
+    find_reduction(m.body, r.container, found);
+    if (!found.memlet) continue;  // nothing accumulates any more: a pass removed it
+    const ir::Container& c = container(found.path);
+    Accumulator a;
+    a.container = r.container;
+    a.op = r.op;
+    a.type = c.type;
+    a.target = element_at(found.path, found.memlet->dst_subset.value_or(ir::Subset()));
+    for (const Accumulator& outer : accumulators_) {
+      if (outer.container == r.container) a.target = outer.variable;
+    }
+    const auto start = identity(r.op, c.type);
+    if (!start)
+      unsupported(
+          e.id, "a reduction of type " + c.type.str() + " by the operator '" + std::string(ir::to_string(r.op)) + "'");
+    // A private scalar of this very scope needs no second variable, unless it is spelled through a pointer.
+    if (c.is_scalar() && !is_pointer(found.path) && a.target == base(found.path)) {
+      a.variable = a.target;
+    } else {
+      a.variable = names_.fresh(r.container + "_acc");
+      Declare d;
+      d.type = type_text(c.type);
+      d.name = a.variable;
+      d.init = a.target;
+      emit(std::move(d), e.id);
+    }
+    if (with_clause) {
+      const std::string_view compound = compound_operator(r.op);
+      Text op;
+      if (!compound.empty() && plain_number(c.type)) {
+        op = compound.substr(0, 1);
+      } else {
+        op = "sdfg_" + std::string(ir::to_string(r.op));
+        Binding b;
+        b.values = {{"a", "omp_out"}, {"b", "omp_in"}};
+        ir::Wcr wcr;
+        wcr.op = r.op;
+        support_.declare_reduction(op, type_text(c.type), code_as(combine(wcr, c.type), c.type, b), *start);
+      }
+      hints.reductions.emplace_back(op, a.variable);
+    }
+    opened.push_back(a);
+  }
+  accumulators_.insert(accumulators_.end(), opened.begin(), opened.end());
+  return opened;
+}
+
+void Lowering::close_accumulators(const std::vector<Accumulator>& accumulators, const ir::Element& e) {
+  for (const Accumulator& a : accumulators) {
+    accumulators_.pop_back();
+    if (a.variable != a.target) emit(Store{a.target, "=", a.variable}, e.id);
+  }
+}
+
+}  // namespace sdfg::lower
