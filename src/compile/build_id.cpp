@@ -3,7 +3,7 @@
 
 #include <llvm/Config/llvm-config.h>
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 const std::string& llvm_build_id() {
   static const std::string id = "llvm " LLVM_VERSION_STRING;
@@ -14,4 +14,4 @@ std::vector<std::string> host_build_ids() {
   return {library_build_id(), llvm_build_id()};
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -14,7 +14,7 @@
 #include "compile/locate.hpp"
 #include "compile/service.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -127,4 +127,4 @@ CompileLimits limits_of(const Options& resolved) {
   return {.helper = *resolved.compile_mode == CompileMode::kHelper, .timeout_seconds = *resolved.compile_timeout};
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -9,7 +9,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 class CompilerService;
 
@@ -42,4 +42,4 @@ bool compiler_opened() noexcept;
 // The opened library's interface, for other users of Clang (analysis of C++ tasklets). Opens it if need be.
 CompilerService& compiler_service();
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

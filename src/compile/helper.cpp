@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -173,4 +173,4 @@ CompileResult compile_in_helper(const CompileRequest& request, std::int64_t time
   return *std::move(result);
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -5,7 +5,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 inline constexpr const char* kHelperProgram = "sdfg-compile-helper";
 
@@ -13,4 +13,4 @@ inline constexpr const char* kHelperProgram = "sdfg-compile-helper";
 // goes wrong in the helper (the result says so); Error of class environment when the helper program is missing.
 CompileResult compile_in_helper(const CompileRequest& request, std::int64_t timeout_seconds);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

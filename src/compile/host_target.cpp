@@ -13,7 +13,7 @@
 
 #include "base/suggest.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::vector<std::string> features_missing_here(const HostTarget& target) {
   return missing;
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 std::vector<std::string> paths_beside_library(std::string_view name) {
   std::vector<std::string> paths;
@@ -22,4 +22,4 @@ std::vector<std::string> paths_beside_library(std::string_view name) {
   return paths;
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

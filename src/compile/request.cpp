@@ -1,7 +1,7 @@
 // The digest of a compile request.
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -33,4 +33,4 @@ Digest CompileRequest::digest() const {
   return writer.digest();
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -8,7 +8,7 @@
 
 #include "base/digest.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // kHostAssembly and kHostIr give text (AT&T assembly, LLVM IR after optimisation) of what kHostObject would give; for
 // dumps.
@@ -63,4 +63,4 @@ struct CompileResult {
   std::vector<PhaseTime> times;
 };
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

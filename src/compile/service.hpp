@@ -10,7 +10,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 inline constexpr std::uint32_t kServiceVersion = 1;
 inline constexpr const char* kServiceSymbol = "sdfg_compiler_service";
@@ -34,4 +34,4 @@ class CompilerService {
 
 using ServiceEntry = CompilerService* (*)();
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -223,4 +223,4 @@ Received receive_frame(int socket, std::vector<std::uint8_t>& bytes, std::int64_
   return receive_exactly(socket, bytes.data(), bytes.size(), deadline_ns);
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -8,7 +8,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 std::vector<std::uint8_t> to_bytes(const CompileRequest& request);
 std::vector<std::uint8_t> to_bytes(const CompileResult& result);
@@ -23,4 +23,4 @@ bool send_frame(int socket, std::span<const std::uint8_t> bytes);
 enum class Received : std::uint8_t { kFrame, kEnd, kTimeout };
 Received receive_frame(int socket, std::vector<std::uint8_t>& bytes, std::int64_t deadline_ns);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -109,7 +109,7 @@ std::vector<std::uint8_t> encode_entry(const CacheEntry& entry) {
     body.blob(payload.bytes);
   }
   body.u32(static_cast<std::uint32_t>(entry.diagnostics.size()));
-  for (const compile::Diagnostic& diagnostic : entry.diagnostics) {
+  for (const compiler::Diagnostic& diagnostic : entry.diagnostics) {
     body.u8(static_cast<std::uint8_t>(diagnostic.severity));
     body.u32(diagnostic.line);
     body.u32(diagnostic.column);
@@ -157,17 +157,17 @@ std::optional<CacheEntry> decode_entry(std::span<const std::uint8_t> image, std:
   entry.payloads.resize(in.count(17));
   for (CachePayload& payload : entry.payloads) {
     const std::uint64_t kind = in.number(1);
-    if (kind > static_cast<std::uint64_t>(compile::CodeKind::kPtx)) return refuse("a payload has an unknown kind");
-    payload.kind = static_cast<compile::CodeKind>(kind);
+    if (kind > static_cast<std::uint64_t>(compiler::CodeKind::kPtx)) return refuse("a payload has an unknown kind");
+    payload.kind = static_cast<compiler::CodeKind>(kind);
     payload.name = in.text();
     payload.bytes = in.vector();
   }
   entry.diagnostics.resize(in.count(17));
-  for (compile::Diagnostic& diagnostic : entry.diagnostics) {
+  for (compiler::Diagnostic& diagnostic : entry.diagnostics) {
     const std::uint64_t severity = in.number(1);
-    if (severity > static_cast<std::uint64_t>(compile::Severity::kFatal))
+    if (severity > static_cast<std::uint64_t>(compiler::Severity::kFatal))
       return refuse("a diagnostic has an unknown severity");
-    diagnostic.severity = static_cast<compile::Severity>(severity);
+    diagnostic.severity = static_cast<compiler::Severity>(severity);
     diagnostic.line = static_cast<std::uint32_t>(in.number(4));
     diagnostic.column = static_cast<std::uint32_t>(in.number(4));
     diagnostic.text = in.text();

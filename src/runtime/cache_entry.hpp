@@ -12,7 +12,7 @@
 namespace sdfg::runtime {
 
 struct CachePayload {
-  compile::CodeKind kind = compile::CodeKind::kHostObject;
+  compiler::CodeKind kind = compiler::CodeKind::kHostObject;
   std::string name;  // of a cubin or PTX: which kernel set; may be empty
   std::vector<std::uint8_t> bytes;
   bool operator==(const CachePayload&) const = default;
@@ -22,7 +22,7 @@ struct CacheEntry {
   std::vector<std::uint8_t> input_record;  // everything the key was made from; compared on a hit
   std::vector<std::uint8_t> metadata;      // entry point, argument layout, launch tables: the owner's own format
   std::vector<CachePayload> payloads;
-  std::vector<compile::Diagnostic> diagnostics;  // warnings are shown on hits too
+  std::vector<compiler::Diagnostic> diagnostics;  // warnings are shown on hits too
   std::string source;                            // stored compressed
   std::vector<std::uint8_t> source_map;          // stored compressed
   std::int64_t compile_ns = 0;                   // what a hit saves

@@ -60,9 +60,9 @@ CacheEntry entry_of(int number, std::size_t payload_bytes = 300) {
   std::vector<std::uint8_t> bytes(payload_bytes);
   std::mt19937 random(static_cast<unsigned>(number));
   for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
-  entry.payloads.push_back({compile::CodeKind::kHostObject, "", bytes});
-  entry.payloads.push_back({compile::CodeKind::kCubin, "kernels", {7, 7}});
-  entry.diagnostics.push_back({compile::Severity::kWarning, 3, 9, "unused variable"});
+  entry.payloads.push_back({compiler::CodeKind::kHostObject, "", bytes});
+  entry.payloads.push_back({compiler::CodeKind::kCubin, "kernels", {7, 7}});
+  entry.diagnostics.push_back({compiler::Severity::kWarning, 3, 9, "unused variable"});
   entry.source = "extern \"C\" int f() { return " + std::to_string(number) + "; }\n";
   entry.source_map = {9, 8, 7};
   entry.compile_ns = 123456789;

@@ -13,7 +13,7 @@ using namespace sdfg;
 namespace {
 
 std::string key_of_this_process() {
-  compile::CompileRequest request;
+  compiler::CompileRequest request;
   request.name = "jacobi_2d";
   request.source = lower::abi_prelude() + "extern \"C\" int sdfg_entry() { return 0; }";
   request.triple = "x86_64-pc-linux-gnu";

@@ -9,14 +9,14 @@
 #include "compile/host_target.hpp"
 #include "compile/wire.hpp"
 
-using sdfg::compile::CompileLimits;
-using sdfg::compile::CompileRequest;
-using sdfg::compile::CompileResult;
+using sdfg::compiler::CompileLimits;
+using sdfg::compiler::CompileRequest;
+using sdfg::compiler::CompileResult;
 
 namespace {
 
 CompileRequest request_for(std::string source) {
-  const sdfg::HostTarget target = sdfg::compile::host_target();
+  const sdfg::HostTarget target = sdfg::compiler::host_target();
   CompileRequest request;
   request.name = "helper.cpp";
   request.source = std::move(source);
@@ -32,45 +32,45 @@ constexpr CompileLimits kHelper{.helper = true, .timeout_seconds = 60};
 
 TEST_CASE("requests and results survive their bytes") {
   CompileRequest request = request_for("int x;");
-  request.kind = sdfg::compile::CodeKind::kHostIr;
+  request.kind = sdfg::compiler::CodeKind::kHostIr;
   request.opt_level = 1;
   request.fp.finite = true;
   request.openmp = true;
   request.flags = {"-g", ""};
   const auto bytes = to_bytes(request);
-  const auto again = sdfg::compile::request_from_bytes(bytes);
+  const auto again = sdfg::compiler::request_from_bytes(bytes);
   REQUIRE(again.has_value());
   CHECK(again->digest() == request.digest());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    CHECK_FALSE(sdfg::compile::request_from_bytes(std::span(bytes).first(size)).has_value());
+    CHECK_FALSE(sdfg::compiler::request_from_bytes(std::span(bytes).first(size)).has_value());
   }
 
   CompileResult result;
   result.ok = true;
   result.payload = {1, 2, 3};
-  result.diagnostics = {{sdfg::compile::Severity::kWarning, 3, 4, "text"}};
+  result.diagnostics = {{sdfg::compiler::Severity::kWarning, 3, 4, "text"}};
   result.times = {{"frontend", 17}};
   const auto result_bytes = to_bytes(result);
-  const auto result_again = sdfg::compile::result_from_bytes(result_bytes);
+  const auto result_again = sdfg::compiler::result_from_bytes(result_bytes);
   REQUIRE(result_again.has_value());
   CHECK(to_bytes(*result_again) == result_bytes);
-  CHECK_FALSE(sdfg::compile::result_from_bytes(std::span(result_bytes).first(result_bytes.size() - 1)).has_value());
+  CHECK_FALSE(sdfg::compiler::result_from_bytes(std::span(result_bytes).first(result_bytes.size() - 1)).has_value());
 }
 
 TEST_CASE("a helper process gives the object that a lane gives") {
   const CompileRequest request = request_for("extern \"C\" int f(int x) { return x + 1; }\n");
-  const CompileResult here = sdfg::compile::compile_host(request);
+  const CompileResult here = sdfg::compiler::compile_host(request);
   REQUIRE(here.ok);
-  for (int i = 0; i < 3; ++i) CHECK(sdfg::compile::compile_host(request, kHelper).payload == here.payload);
+  for (int i = 0; i < 3; ++i) CHECK(sdfg::compiler::compile_host(request, kHelper).payload == here.payload);
   const std::vector<CompileRequest> requests(3, request);
-  for (const CompileResult& result : sdfg::compile::compile_host_all(requests, kHelper)) {
+  for (const CompileResult& result : sdfg::compiler::compile_host_all(requests, kHelper)) {
     CHECK(result.payload == here.payload);
   }
 }
 
 TEST_CASE("a helper process reports bad source as a lane does") {
   const CompileRequest request = request_for("int x = y;\n");
-  const CompileResult result = sdfg::compile::compile_host(request, kHelper);
+  const CompileResult result = sdfg::compiler::compile_host(request, kHelper);
   CHECK_FALSE(result.ok);
   REQUIRE_FALSE(result.diagnostics.empty());
   CHECK(result.diagnostics[0].text == "use of undeclared identifier 'y'");
@@ -82,10 +82,10 @@ TEST_CASE("a compilation that takes too long is ended") {
   for (int i = 0; i < 40000; ++i) source += "  x = x * 3u + " + std::to_string(i) + "u; if (x & 1u) x ^= 5u;\n";
   source += "  return x;\n}\n";
   CompileRequest request = request_for(source);
-  const CompileResult ended = sdfg::compile::compile_host(request, {.helper = true, .timeout_seconds = 1});
+  const CompileResult ended = sdfg::compiler::compile_host(request, {.helper = true, .timeout_seconds = 1});
   CHECK_FALSE(ended.ok);
   REQUIRE_FALSE(ended.diagnostics.empty());
   CHECK(ended.diagnostics.back().text == "the compilation took longer than 1 seconds and was ended");
-  const CompileResult later = sdfg::compile::compile_host(request_for("int x;\n"), kHelper);
+  const CompileResult later = sdfg::compiler::compile_host(request_for("int x;\n"), kHelper);
   CHECK(later.ok);
 }

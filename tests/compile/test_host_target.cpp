@@ -5,7 +5,7 @@
 
 #include "compile/host_target.hpp"
 
-using sdfg::compile::host_target;
+using sdfg::compiler::host_target;
 
 TEST_CASE("the host resolves to a CPU name and a sorted, complete feature list") {
   const sdfg::HostTarget target = host_target();
@@ -18,7 +18,7 @@ TEST_CASE("the host resolves to a CPU name and a sorted, complete feature list")
                  "9"));
   CHECK(std::is_sorted(target.features.begin(), target.features.end()));
   CHECK(target.cores >= 1);
-  CHECK(sdfg::compile::features_missing_here(target).empty());
+  CHECK(sdfg::compiler::features_missing_here(target).empty());
   CHECK(host_target("native").features == target.features);
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("a named CPU resolves to its features") {
   CHECK_FALSE(host_target("x86-64-v3").has("avx512f"));
   CHECK(host_target("x86-64-v4").vector_bytes() == 64);
   CHECK_FALSE(host_target("x86-64").has("avx"));
-  CHECK(sdfg::compile::features_missing_here(host_target("x86-64")).empty());
+  CHECK(sdfg::compiler::features_missing_here(host_target("x86-64")).empty());
 }
 
 TEST_CASE("an unknown CPU is an error that names the nearest one") {

@@ -11,7 +11,7 @@
 #error "this library is written for LLVM 22; adapt compat.hpp"
 #endif
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // A CompilerInstance that sees `files` and nothing else, and reports to `consumer` and nowhere else. The order matters:
 // the file system before diagnostics, diagnostics before the file manager, or Clang falls back to the real file system
@@ -51,4 +51,4 @@ inline void watch_optimiser(clang::CompilerInvocation& invocation, std::function
       });
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

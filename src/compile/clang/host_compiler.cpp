@@ -5,7 +5,7 @@
 
 #include "compile/clang/compat.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -193,4 +193,4 @@ CompileResult compile_source(const CompileRequest& request) {
   return result;
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

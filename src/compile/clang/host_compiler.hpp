@@ -3,7 +3,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // Registers the X86 target and takes over LLVM's fatal-error handling; once per process, before the first
 // compile_source.
@@ -16,4 +16,4 @@ void prepare_thread();
 // when LLVM meets a fatal error (see Lanes).
 CompileResult compile_source(const CompileRequest& request);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

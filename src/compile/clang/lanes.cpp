@@ -12,7 +12,7 @@
 
 #include "compile/clang/host_compiler.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -141,4 +141,4 @@ void Lanes::on_fatal(void*, const char* reason, bool) {
   while (true) pause();
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -9,7 +9,7 @@
 
 #include "compile/request.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // Invariants: a job's `done` is called exactly once; the first job of the process runs alone; a lane that LLVM's
 // fatal-error handler ran on never returns to work (LLVM's state below it is unknown) and another takes its place.
@@ -44,4 +44,4 @@ class Lanes {
   bool warm_ = false;
 };
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -6,7 +6,7 @@
 #include "compile/build_id.hpp"
 #include "compile/clang/lanes.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -22,9 +22,9 @@ class Service final : public CompilerService {
 
 }  // namespace
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler
 
-extern "C" SDFG_EXPORT sdfg::compile::CompilerService* sdfg_compiler_service() {
-  static sdfg::compile::Service service;
+extern "C" SDFG_EXPORT sdfg::compiler::CompilerService* sdfg_compiler_service() {
+  static sdfg::compiler::Service service;
   return &service;
 }

@@ -7,7 +7,7 @@
 #include "compile/wire.hpp"
 
 int main() {
-  using namespace sdfg::compile;
+  using namespace sdfg::compiler;
   std::vector<std::uint8_t> message;
   while (receive_frame(STDIN_FILENO, message, 0) == Received::kFrame) {
     const std::optional<CompileRequest> request = request_from_bytes(message);
