@@ -363,8 +363,7 @@ class Array {
   detail::WindowRef ref_;
 };
 
-// ---- Whole arrays
-// ---------------------------------------------------------------------------------------------------------
+// ---- Whole arrays ----
 
 namespace detail {
 template <typename X>

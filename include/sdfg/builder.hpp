@@ -8,8 +8,10 @@
 #include <initializer_list>
 #include <memory>
 #include <sdfg/array.hpp>
+#include <sdfg/dataflow.hpp>
 #include <sdfg/error.hpp>
 #include <sdfg/graph.hpp>
+#include <sdfg/stream.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -182,6 +184,34 @@ class Callback<Result(Args...)> {
   std::string name_;
 };
 
+/// A value for a parameter of a graph called by `g.call`: an array or slice for an array, a value for a scalar, an
+/// index for a symbol.
+class Binding {
+ public:
+  template <detail::AnyOperand X>
+  Binding(std::string_view parameter, const X& x) : name_(parameter) {  // NOLINT: {"A", A} in a list
+    if constexpr (std::same_as<X, Index> || detail::IndexInteger<X>) index_ = Index(x);
+    if constexpr (detail::kIsPlace<X>) window_ = x.ref();
+    if constexpr (detail::kRankOf<X> == 0) value_ = detail::expr_of(x, detail::kTypeOf<X>);
+  }
+  template <typename Signature>
+  Binding(std::string_view parameter, const Callback<Signature>& callback)
+      : name_(parameter), callback_(callback.name()) {}
+
+  const std::string& name() const noexcept { return name_; }
+  const std::optional<Index>& index() const noexcept { return index_; }
+  const detail::WindowRef& window() const noexcept { return window_; }
+  const detail::ExprRef& value() const noexcept { return value_; }
+  const std::string& callback() const noexcept { return callback_; }
+
+ private:
+  std::string name_;
+  std::optional<Index> index_;
+  detail::WindowRef window_;
+  detail::ExprRef value_;
+  std::string callback_;
+};
+
 /// Builds one graph.
 ///
 /// ```
@@ -209,8 +239,7 @@ class SDFG_EXPORT Builder {
   /// Throws Error(kGraph) with the first broken rule, if any.
   void check(Where where = Where::current()) const;
 
-  // ---- Parameters
-  // ---------------------------------------------------------------------------------------------------------
+  // ---- Parameters ----
 
   /// An integer parameter, int64 unless said otherwise: `g.symbol<std::int32_t>("N")`. Arithmetic on it is exact in 64
   /// bits.
@@ -237,8 +266,7 @@ class SDFG_EXPORT Builder {
   /// The order of the parameters: every one of them, once, by handle or by name.
   void order(std::initializer_list<ParameterName> names, Where where = Where::current());
 
-  // ---- Containers of the graph
-  // --------------------------------------------------------------------------------------------
+  // ---- Containers of the graph ----
 
   /// Memory that lives from here to the end of the enclosing body (one for every point of a map). Not initialised.
   template <typename T, std::size_t R>
@@ -328,8 +356,32 @@ class SDFG_EXPORT Builder {
     return Array<U, R>(declare_view(name, array.ref(), kScalarTypeOf<U>, extents, R, where));
   }
 
-  // ---- Control flow
-  // -------------------------------------------------------------------------------------------------------
+  /// A name that can be pointed at different containers of the same type and shape; see `point`.
+  template <typename T, std::size_t R>
+  Array<T, R> reference(std::string_view name, const Index (&extents)[R], Where where = Where::current()) {
+    return Array<T, R>(declare_reference(name, kScalarTypeOf<T>, extents, R, where));
+  }
+  /// Points a reference at a container, or a part of one that begins at the window's first element.
+  template <typename T, std::size_t R, std::size_t Q>
+  void point(const Array<T, R>& reference, const Array<T, Q>& at, Where where = Where::current()) {
+    set_reference(reference.ref(), at.ref(), where);
+  }
+  template <typename T, std::size_t R, std::size_t Q>
+  void point(const Array<T, R>& reference, const Window<T, Q>& at, Where where = Where::current()) {
+    set_reference(reference.ref(), at.ref(), where);
+  }
+  /// A queue, growing as needed, or of at most `capacity` values.
+  template <typename T>
+  Stream<T, 0> stream(std::string_view name, const Index& capacity = 0, Where where = Where::current()) {
+    return Stream<T, 0>(declare_stream(name, kScalarTypeOf<T>, nullptr, 0, capacity, where));
+  }
+  template <typename T, std::size_t R>
+  Stream<T, R> stream(std::string_view name, const Index (&extents)[R], const Index& capacity = 0,
+                      Where where = Where::current()) {
+    return Stream<T, R>(declare_stream(name, kScalarTypeOf<T>, extents, R, capacity, where));
+  }
+
+  // ---- Control flow ----
 
   /// Independent points: no order between them. The body takes one index per range.
   template <typename F>
@@ -455,8 +507,36 @@ class SDFG_EXPORT Builder {
   }
   void leave(const BlockHandle& block, Where where = Where::current());
 
-  // ---- Symbols computed by the graph
-  // ----------------------------------------------------------------------------------------
+  /// Workers take values out of the stream until it is empty: `body(value)` or `body(value, worker)`. The body may push
+  /// to it.
+  template <typename T, typename F>
+  void consume(const Stream<T, 0>& stream, F&& body, const ConsumeOptions& options = {},
+               Where where = Where::current()) {
+    detail::ExprRef element;
+    detail::OpenScope scope = open_consume(stream.ref(), options, element, where);
+    if constexpr (std::is_invocable_v<F&, Value<T>, Index>) {
+      body(Value<T>(std::move(element)), scope.parameter(0));
+    } else {
+      body(Value<T>(std::move(element)));
+    }
+    scope.close();
+  }
+
+  // ---- The graph itself ----
+
+  /// One state, node by node; see dataflow.hpp: `g.state("scale", [&](sdfg::State& s) { ... });`
+  template <typename F>
+  void state(std::string_view label, F&& body, Where where = Where::current()) {
+    detail::OpenScope scope = open_state(label, where);
+    State s(impl(), current_element());
+    body(s);
+    scope.close();
+  }
+  /// Runs another graph here, with its parameters bound: arrays by reference, scalars and symbols by value. Symbols
+  /// that are extents of bound arrays may be left out. The other graph is copied in; it is not changed.
+  void call(const Builder& inner, const std::vector<Binding>& bindings, Where where = Where::current());
+
+  // ---- Symbols computed by the graph ----
 
   /// A new symbol with this value, visible to the end of the enclosing body. It can be assigned again.
   Index assign(std::string_view name, const Bound& value, Where where = Where::current());
@@ -519,6 +599,15 @@ class SDFG_EXPORT Builder {
                                  const void* values, std::size_t count, Where where);
   detail::WindowRef declare_view(std::string_view name, const detail::WindowRef& of, ScalarType type,
                                  const Index* extents, std::size_t rank, Where where);
+  detail::WindowRef declare_reference(std::string_view name, ScalarType type, const Index* extents, std::size_t rank,
+                                      Where where);
+  void set_reference(const detail::WindowRef& reference, const detail::WindowRef& at, Where where);
+  detail::WindowRef declare_stream(std::string_view name, ScalarType type, const Index* extents, std::size_t rank,
+                                   const Index& capacity, Where where);
+  detail::OpenScope open_consume(const detail::WindowRef& stream, const ConsumeOptions& options,
+                                 detail::ExprRef& element, Where where);
+  detail::OpenScope open_state(std::string_view label, Where where);
+  std::uint32_t current_element() const;
   std::string add_callback(std::string_view name, const detail::CallbackSignature& signature, void (*function)(),
                            Where where);
   detail::OpenScope open_map(std::initializer_list<MapRange> ranges, const MapOptions& options, Where where);

@@ -126,8 +126,7 @@ SDFG_EXPORT ExprRef apply(Op op, ScalarType result, const ExprRef& a);
 SDFG_EXPORT ExprRef apply(Op op, ScalarType result, const ExprRef& a, const ExprRef& b);
 SDFG_EXPORT ExprRef apply(Op op, ScalarType result, const ExprRef& a, const ExprRef& b, const ExprRef& c);
 
-// ---- Types
-// --------------------------------------------------------------------------------------------------------------
+// ---- Types ----
 
 constexpr bool is_integer_type(ScalarType t) {
   return t >= ScalarType::kInt8 && t <= ScalarType::kUInt64;
@@ -283,8 +282,7 @@ constexpr ScalarType float_type(ScalarType t) {
   return is_floating_type(t) || is_complex_type(t) ? t : ScalarType::kFloat64;
 }
 
-// ---- Operands
-// -----------------------------------------------------------------------------------------------------------
+// ---- Operands ----
 
 enum class Sort : std::uint8_t { kConstant, kIndex, kGraph };
 
@@ -346,6 +344,14 @@ struct Operand<Array<T, R>> {
   static constexpr Sort kSort = Sort::kGraph;
   static ExprRef expr(const Array<T, R>& x, ScalarType, Where) { return load(x.ref()); }
 };
+
+/// Arrays and windows, which can be stored to.
+template <typename X>
+inline constexpr bool kIsPlace = false;
+template <typename T, std::size_t R>
+inline constexpr bool kIsPlace<Window<T, R>> = true;
+template <typename T, std::size_t R>
+inline constexpr bool kIsPlace<Array<T, R>> = true;
 
 template <typename X>
 concept AnyOperand = requires { Operand<X>::kType; };
@@ -464,8 +470,7 @@ class Expression {
   detail::ExprRef ref_;
 };
 
-// ---- Operators
-// ----------------------------------------------------------------------------------------------------------
+// ---- Operators ----
 
 template <typename L, typename R>
   requires detail::OperandPair<L, R>
@@ -612,8 +617,7 @@ auto operator>>(const L& l, const R& r) {
   return detail::binary<detail::Op::kShiftRight, detail::shift_type<L>()>(l, r);
 }
 
-// ---- Functions
-// ----------------------------------------------------------------------------------------------------------
+// ---- Functions ----
 // Element-wise on arrays. Integers convert to double where the result is not an integer.
 
 /// The value converted to T, as a C++ cast does (out-of-range floating values saturate, NaN gives 0).

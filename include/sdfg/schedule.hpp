@@ -75,7 +75,7 @@ struct ArrayOptions {
   Storage storage = Storage::kDefault;
   bool column_major = false;             ///< the first dimension is the contiguous one
   std::vector<Index> strides = {};       ///< in elements, one per dimension; empty: packed
-  std::vector<Index> offset = {};        ///< added to each index; empty: zero
+  std::vector<Index> offset = {};        ///< added to each index: -1 makes indices start at 1; empty: zero
   std::optional<Index> start = {};       ///< elements before the first one
   std::optional<Index> total_size = {};  ///< elements to allocate
   std::int64_t alignment = 0;            ///< bytes; 0: 64 for owned memory, the element's for arguments

@@ -143,8 +143,13 @@ ir::Layout layout_of(BuilderImpl& b, std::string_view name, const Index* extents
   if (options.strides.empty() && options.offset.empty() && !options.start && !options.total_size) return layout;
   ir::Extents strides =
       options.strides.empty() ? layout.strides() : resolve_all(b, options.strides.data(), rank, where);
+  // Elements to allocate: up to the last one, and what lies before the first.
   std::optional<symbolic::Expr> total;
-  if (options.total_size) total = b.resolve_index(*options.total_size, where);
+  if (options.total_size) {
+    total = b.resolve_index(*options.total_size, where);
+  } else if (options.start) {
+    total = ir::Layout::strided(shape, strides).total_size() + b.resolve_index(*options.start, where);
+  }
   ir::Extents offset = resolve_all(b, options.offset.data(), options.offset.size(), where);
   if (offset.empty()) offset.assign(rank, symbolic::Expr(0));
   return ir::Layout::strided(std::move(shape), std::move(strides), std::move(total), std::move(offset),

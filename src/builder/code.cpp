@@ -252,7 +252,8 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
   std::vector<Input> inputs;
   std::map<std::string, Type, std::less<>> types;
   const auto is_free = [&](const std::string& name) {
-    return !types.contains(name) && !graph.symbols.contains(name) && !graph.containers.contains(name);
+    const ir::Container* c = graph.containers.find(name);
+    return !types.contains(name) && !graph.symbols.contains(name) && (c == nullptr || !c->constant);
   };
   const auto connector_name = [&](const std::string& stem, std::size_t& next) {
     std::string name = stem + std::to_string(next++);

@@ -13,8 +13,15 @@ std::vector<symbolic::Expr> WindowNode::indices() const {
   return out;
 }
 
+ir::Subset whole_of(const ir::Container& c) {
+  std::vector<symbolic::Expr> begin;
+  for (const symbolic::Expr& offset : c.layout.offset()) begin.push_back(-offset);
+  const ir::Subset from_zero = ir::Subset::full(c.layout.shape());
+  return begin.empty() ? from_zero : symbolic::offset(from_zero, begin);
+}
+
 bool WindowNode::is_whole(const ir::Container& c) const {
-  return subset() == ir::Subset::full(c.layout.shape());
+  return subset() == whole_of(c);
 }
 
 ir::Container& BuilderImpl::declare(ir::Container container, std::string user_name, std::string root) {
@@ -39,6 +46,16 @@ ir::Container& BuilderImpl::declare(ir::Container container, std::string user_na
   ir::Container& inserted = graph.containers.insert(std::move(container));
   if (!inserted.transient) update_parameters();
   return inserted;
+}
+
+void BuilderImpl::declare_outside_blocks(ir::Container container, std::string user_name) {
+  ContainerInfo info;
+  info.scope = current().id;
+  info.root = container.name;
+  info.label = std::move(user_name);
+  info.where = container.location;
+  containers.emplace(container.name, std::move(info));
+  graph.containers.insert(std::move(container));
 }
 
 std::string BuilderImpl::declare_scalar(std::string_view wish, ScalarType type, const SourceLocation& where) {
@@ -74,7 +91,7 @@ WindowRef BuilderImpl::window_of(const std::string& container, const SourceLocat
   auto window = std::make_shared<WindowNode>();
   window->owner = shared_from_this();
   window->container = container;
-  window->dimensions = ir::Subset::full(c.layout.shape()).ranges();
+  window->dimensions = whole_of(c).ranges();
   window->kept.assign(c.rank(), true);
   window->shape = c.layout.shape();
   window->scopes = {containers.at(container).scope};

@@ -142,6 +142,8 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
   // ---- Containers (containers.cpp) ----
   // Inserts into the graph's table and into the block that can hold it; names it in `containers`.
   ir::Container& declare(ir::Container container, std::string user_name, std::string root = {});
+  // A container that an element itself declares (what a consume scope takes out).
+  void declare_outside_blocks(ir::Container container, std::string user_name);
   std::string declare_scalar(std::string_view wish, ScalarType type, const SourceLocation& where);
   std::string declare_temporary(std::string_view wish, ScalarType type, const ir::Extents& shape,
                                 const SourceLocation& where);

@@ -42,6 +42,8 @@ std::string BuilderImpl::claim_parameter(std::string_view name, const SourceLoca
 std::string BuilderImpl::claim_local(std::string_view name, const SourceLocation& where) {
   if (name.empty()) fail(where, "a name is empty");
   Scope& scope = current();
+  if (scope.kind == ScopeKind::kState)
+    fail(where, "'" + std::string(name) + "' is declared inside the body of a state", "declare it before");
   if (const auto twice = scope.names.find(name); twice != scope.names.end()) {
     const auto container = containers.find(twice->second);
     const auto symbol = symbols.find(twice->second);

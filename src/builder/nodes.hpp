@@ -67,5 +67,7 @@ struct ExprNode {
 };
 
 SourceLocation location_of(Where where);
+// All elements of a container: its valid indices start at minus its offset.
+ir::Subset whole_of(const ir::Container& c);
 
 }  // namespace sdfg::detail

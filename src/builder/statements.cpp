@@ -207,9 +207,7 @@ void BuilderImpl::copy(const WindowNode& target, const WindowNode& source, const
   check_window(target, where);
   check_window(source, where);
   check_writable(target.container, where);
-  const symbolic::Expr count = target.subset().num_elements() - source.subset().num_elements();
-  const bool same_shape = target.shape == source.shape;
-  if (!same_shape && !count.is_zero()) {
+  if (symbolic::product(target.shape) != symbolic::product(source.shape)) {
     fail(where, "a copy needs equal numbers of elements, but '" + containers.at(source.container).label + "[" +
                     source.subset().str() + "]' and '" + containers.at(target.container).label + "[" +
                     target.subset().str() + "]' are not known to have them");

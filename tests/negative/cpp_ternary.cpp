@@ -1,0 +1,13 @@
+// C++'s conditional operator on a value is an error that points to select.
+// expect: a value of the graph is not known while the graph is built
+#include <sdfg/builder.hpp>
+
+void f(sdfg::Builder& g) {
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N, N});
+  auto B = g.array<double>("B", {N, N});
+  auto F = g.array<float>("F", {N, N});
+  auto I = g.array<int>("I", {N});
+  static_cast<void>(B), static_cast<void>(F), static_cast<void>(I), static_cast<void>(A);
+  A(0, 0) = A(0, 0) > 1 ? 1.0 : 2.0;
+}

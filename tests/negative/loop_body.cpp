@@ -1,0 +1,13 @@
+// The body of a loop takes one index or none.
+// expect: the body of g.loop takes the loop variable, or nothing
+#include <sdfg/builder.hpp>
+
+void f(sdfg::Builder& g) {
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N, N});
+  auto B = g.array<double>("B", {N, N});
+  auto F = g.array<float>("F", {N, N});
+  auto I = g.array<int>("I", {N});
+  static_cast<void>(B), static_cast<void>(F), static_cast<void>(I), static_cast<void>(A);
+  g.loop("i", 0, N, [&](sdfg::Index i, sdfg::Index j) { A(i, j) = 1; });
+}

@@ -1,0 +1,14 @@
+// A value is narrowed only by a cast.
+// expect: would narrow the value: write sdfg::cast<T>
+#include <sdfg/builder.hpp>
+
+void f(sdfg::Builder& g) {
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N, N});
+  auto B = g.array<double>("B", {N, N});
+  auto F = g.array<float>("F", {N, N});
+  auto I = g.array<int>("I", {N});
+  static_cast<void>(B), static_cast<void>(F), static_cast<void>(I), static_cast<void>(A);
+  sdfg::Value<float> x = A(0, 0);
+  static_cast<void>(x);
+}

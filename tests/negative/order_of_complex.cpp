@@ -1,0 +1,14 @@
+// Complex values have no order.
+// expect: complex values have no order
+#include <sdfg/builder.hpp>
+
+void f(sdfg::Builder& g) {
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N, N});
+  auto B = g.array<double>("B", {N, N});
+  auto F = g.array<float>("F", {N, N});
+  auto I = g.array<int>("I", {N});
+  static_cast<void>(B), static_cast<void>(F), static_cast<void>(I), static_cast<void>(A);
+  auto z = g.array<std::complex<double>>("z");
+  g.if_(z < 1.0, [] {});
+}
