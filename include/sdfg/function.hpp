@@ -5,6 +5,10 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <sdfg/error.hpp>
+#include <sdfg/export.hpp>
+#include <sdfg/graph.hpp>
+#include <sdfg/types.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,35 +17,30 @@
 #include <variant>
 #include <vector>
 
-#include <sdfg/error.hpp>
-#include <sdfg/export.hpp>
-#include <sdfg/graph.hpp>
-#include <sdfg/types.hpp>
-
 namespace sdfg {
 
 /// One parameter of a compiled function, in call order.
 struct Parameter {
   std::string name;
-  Type type;             ///< element type of a container, type of a symbol or scalar, kCallback for a callback
-  bool is_pointer;       ///< true: `T*` (a container); false: by value
-  bool written;          ///< a container the function may write
-  int rank;              ///< dimensions of a container; 0 for values
+  Type type;        ///< element type of a container, type of a symbol or scalar, kCallback for a callback
+  bool is_pointer;  ///< true: `T*` (a container); false: by value
+  bool written;     ///< a container the function may write
+  int rank;         ///< dimensions of a container; 0 for values
 };
 
 /// What a compilation cost and where its result came from. Nanoseconds.
 struct CompileStats {
   enum class Origin : std::uint8_t { kCompiled, kDisk, kMemory };
   Origin origin = Origin::kCompiled;
-  std::int64_t total_ns = 0;      ///< from the call of compile() to the finished Function
+  std::int64_t total_ns = 0;  ///< from the call of compile() to the finished Function
   std::int64_t validate_ns = 0;
-  std::int64_t key_ns = 0;        ///< canonical form and digest
+  std::int64_t key_ns = 0;  ///< canonical form and digest
   std::int64_t passes_ns = 0;
-  std::int64_t lower_ns = 0;      ///< lowering and printing
-  std::int64_t frontend_ns = 0;   ///< Clang's front end
-  std::int64_t optimise_ns = 0;   ///< LLVM's optimiser
-  std::int64_t codegen_ns = 0;    ///< LLVM's code generation
-  std::int64_t load_ns = 0;       ///< linking into memory
+  std::int64_t lower_ns = 0;     ///< lowering and printing
+  std::int64_t frontend_ns = 0;  ///< Clang's front end
+  std::int64_t optimise_ns = 0;  ///< LLVM's optimiser
+  std::int64_t codegen_ns = 0;   ///< LLVM's code generation
+  std::int64_t load_ns = 0;      ///< linking into memory
   std::int64_t source_bytes = 0;
   std::int64_t object_bytes = 0;
 };
@@ -61,8 +60,8 @@ struct FunctionImpl;
 struct CppType {
   std::optional<ScalarType> scalar;  ///< nothing for void* and opaque pointers
   bool is_pointer = false;
-  bool is_const = false;             ///< pointer to const
-  bool is_function = false;          ///< function pointer
+  bool is_const = false;     ///< pointer to const
+  bool is_function = false;  ///< function pointer
 };
 
 template <typename T, typename = void>
@@ -79,11 +78,13 @@ CppType cpp_type() {
     out.is_pointer = true;
     out.is_const = std::is_const_v<Pointee>;
     out.is_function = std::is_function_v<Pointee>;
-    if constexpr (HasScalar<std::remove_cv_t<Pointee>>::value) out.scalar = ScalarTypeOf<std::remove_cv_t<Pointee>>::value;
+    if constexpr (HasScalar<std::remove_cv_t<Pointee>>::value)
+      out.scalar = ScalarTypeOf<std::remove_cv_t<Pointee>>::value;
   } else if constexpr (HasScalar<Bare>::value) {
     out.scalar = ScalarTypeOf<Bare>::value;
   } else {
-    static_assert(std::is_pointer_v<Bare>, "a parameter of a compiled function is a pointer or an arithmetic, complex or half value");
+    static_assert(std::is_pointer_v<Bare>,
+                  "a parameter of a compiled function is a pointer or an arithmetic, complex or half value");
   }
   return out;
 }
@@ -112,17 +113,22 @@ class SDFG_EXPORT BoundCall {
   BoundCall& bind(std::string_view name, T* data) {
     return bind_pointer(name, const_cast<void*>(static_cast<const void*>(data)), detail::cpp_type<T*>(), nullptr);
   }
-  /// Binds a container with its extents: they are checked against the graph, and symbols that are not bound are solved from them.
+  /// Binds a container with its extents: they are checked against the graph, and symbols that are not bound are solved
+  /// from them.
   template <typename T>
   BoundCall& bind(std::string_view name, const ArrayRef<T>& array) {
-    return bind_pointer(name, const_cast<void*>(static_cast<const void*>(array.data)), detail::cpp_type<T*>(), &array.shape);
+    return bind_pointer(name, const_cast<void*>(static_cast<const void*>(array.data)), detail::cpp_type<T*>(),
+                        &array.shape);
   }
-  /// Binds a symbol or a scalar. Integers are converted when the value fits the parameter's type; otherwise Error(kUsage).
+  /// Binds a symbol or a scalar. Integers are converted when the value fits the parameter's type; otherwise
+  /// Error(kUsage).
   template <typename T>
     requires(std::is_arithmetic_v<T> || detail::HasScalar<T>::value)
   BoundCall& bind(std::string_view name, T value) {
-    if constexpr (std::is_integral_v<T>) return bind_integer(name, static_cast<std::int64_t>(value), std::is_unsigned_v<T>);
-    else return bind_value(name, &value, ScalarTypeOf<T>::value);
+    if constexpr (std::is_integral_v<T>)
+      return bind_integer(name, static_cast<std::int64_t>(value), std::is_unsigned_v<T>);
+    else
+      return bind_value(name, &value, ScalarTypeOf<T>::value);
   }
   /// Binds a callback.
   BoundCall& bind_function(std::string_view name, void (*function)());
@@ -131,7 +137,8 @@ class SDFG_EXPORT BoundCall {
   void call();
 
  private:
-  BoundCall& bind_pointer(std::string_view name, void* data, detail::CppType type, const std::vector<std::int64_t>* shape);
+  BoundCall& bind_pointer(std::string_view name, void* data, detail::CppType type,
+                          const std::vector<std::int64_t>* shape);
   BoundCall& bind_integer(std::string_view name, std::int64_t value, bool is_unsigned);
   BoundCall& bind_value(std::string_view name, const void* value, ScalarType type);
   struct Impl;
@@ -140,8 +147,9 @@ class SDFG_EXPORT BoundCall {
 
 /// A compiled function whose signature is only known at run time.
 ///
-/// Copying shares the code; the code is unloaded when the last copy is gone (and the cache has let go of it). Thread rule: calls
-/// from any number of threads at once, except for a graph with Persistent containers, which runs one call at a time.
+/// Copying shares the code; the code is unloaded when the last copy is gone (and the cache has let go of it). Thread
+/// rule: calls from any number of threads at once, except for a graph with Persistent containers, which runs one call
+/// at a time.
 class SDFG_EXPORT AnyFunction {
  public:
   AnyFunction() = default;
@@ -171,10 +179,12 @@ class SDFG_EXPORT AnyFunction {
     return call;
   }
   BoundCall bind() const { return BoundCall(impl_); }
-  /// args[i] points to parameter i: the pointer itself for containers, the value otherwise. Throws the call's error.
+  /// args[i] points to parameter i: to the pointer for containers and callbacks, to the value otherwise. Throws the
+  /// call's error.
   void call_packed(void* const* args) const;
 
-  /// Bytes of caller-supplied memory that External containers need for these symbol values (in order of the parameters that are symbols).
+  /// Bytes of caller-supplied memory that External containers need for these symbol values (in order of the parameters
+  /// that are symbols).
   std::int64_t workspace_size(std::span<const std::int64_t> symbols) const;
   /// Supplies that memory: at least workspace_size bytes, 64-byte aligned, alive during calls.
   void set_workspace(void* memory, std::int64_t bytes) const;
@@ -205,10 +215,14 @@ class Function<void(Args...)> : public AnyFunction {
 
   /// Calls; throws the error of the call, if any. Costs a few nanoseconds over a direct call.
   void operator()(Args... args) const {
-    if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]] detail::throw_call_error(impl(), status);
+    if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]]
+      detail::throw_call_error(impl(), status);
   }
-  /// The plain function pointer. It stays valid while any copy of this Function lives. Errors are in sdfg::last_error().
-  Pointer get() const noexcept { return reinterpret_cast<Pointer>(entry_); }
+  /// The plain function pointer. It stays valid while any copy of this Function lives. Errors are in
+  /// sdfg::last_error().
+  Pointer get() const noexcept {
+    return reinterpret_cast<Pointer>(reinterpret_cast<void*>(entry_));  // the status is ignored by such callers
+  }
 
  private:
   using Entry = std::int32_t (*)(Args...);

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
-
 #include <sdfg/error.hpp>
 #include <sdfg/export.hpp>
+#include <string>
 
 namespace sdfg {
 

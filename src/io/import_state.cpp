@@ -581,7 +581,8 @@ Type Importer::register_type(StateContext& c, const dace::Node& n, const dace::E
 void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& t = std::get<dace::TaskletNode>(n.kind);
   ir::Tasklet tasklet;
-  // A pointer to one element is how files spell a value that may be left unwritten; Python code assigns the element itself.
+  // A pointer to one element is how files spell a value that may be left unwritten; Python code assigns the element
+  // itself.
   auto connector_of = [&](const dace::Connector& k, bool output) {
     Type type = k.type;
     if (t.code.language == dace::Language::kPython && type.kind() == Type::Kind::kPointer) {

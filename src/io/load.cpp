@@ -14,7 +14,11 @@ Graph publish(io::LoadedGraph loaded, std::vector<std::string>* warnings) {
 
 }  // namespace
 
-Graph load_sdfg(const std::string& path, std::vector<std::string>* warnings) { return publish(io::load_file(path), warnings); }
-Graph parse_sdfg(std::string_view bytes, std::vector<std::string>* warnings) { return publish(io::load_bytes(bytes), warnings); }
+Graph load_sdfg(const std::string& path, std::vector<std::string>* warnings) {
+  return publish(io::load_file(path), warnings);
+}
+Graph parse_sdfg(std::string_view bytes, std::vector<std::string>* warnings) {
+  return publish(io::load_bytes(bytes), warnings);
+}
 
 }  // namespace sdfg

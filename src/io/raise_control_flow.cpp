@@ -67,7 +67,8 @@ class Raiser {
     if (region_.start) return *region_.start;
     if (sources.empty()) return 0;
     throw Error(ErrorClass::kGraph, "it is not clear where the region starts: blocks " + std::to_string(sources[0]) +
-                                        " and " + std::to_string(sources[1]) + " have no predecessor (at " + path_ + ")");
+                                        " and " + std::to_string(sources[1]) + " have no predecessor (at " + path_ +
+                                        ")");
   }
 
   // Out-edges in stored order; the first unconditional one ends the list, a complement of the only condition before it

@@ -31,8 +31,10 @@ std::string gunzip(std::string_view bytes, std::size_t max_bytes) {
     status = inflate(&z, Z_NO_FLUSH);
     if (status != Z_OK && status != Z_STREAM_END) throw Error(ErrorClass::kGraph, "the file's gzip data is damaged");
     out.append(buffer, sizeof buffer - z.avail_out);
-    if (out.size() > max_bytes) throw Error(ErrorClass::kLimit, "the unpacked file has more than " + std::to_string(max_bytes) + " bytes");
-    if (status == Z_OK && z.avail_in == 0 && z.avail_out != 0) throw Error(ErrorClass::kGraph, "the file's gzip data ends early");
+    if (out.size() > max_bytes)
+      throw Error(ErrorClass::kLimit, "the unpacked file has more than " + std::to_string(max_bytes) + " bytes");
+    if (status == Z_OK && z.avail_in == 0 && z.avail_out != 0)
+      throw Error(ErrorClass::kGraph, "the file's gzip data ends early");
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Lowers a graph to statements for the host CPU.
 #pragma once
 
+#include "ir/digest.hpp"
 #include "ir/graph.hpp"
 #include "lower/options.hpp"
 #include "lower/unit.hpp"
@@ -11,5 +12,8 @@ namespace sdfg::lower {
 // library nodes expanded. What is still undecided is lowered in the safe way (sequential, on the heap, atomic inside
 // parallel maps). Throws Error(kUsage) naming the element for what host code can't express.
 Unit lower_host(const ir::Graph& g, const LowerOptions& options = {});
+// The same with the ordinals of the graph that `g` was made from by passes: what code reports is then about that graph.
+// Elements that passes added report nothing.
+Unit lower_host(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
 
 }  // namespace sdfg::lower

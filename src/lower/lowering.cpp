@@ -8,8 +8,8 @@
 
 namespace sdfg::lower {
 
-Lowering::Lowering(const ir::Graph& g, const LowerOptions& options)
-    : g_(g), options_(options), uses_(g), ordinals_(ir::ordinals(g)) {}
+Lowering::Lowering(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals)
+    : g_(g), options_(options), uses_(g), ordinals_(ordinals) {}
 
 void Lowering::emit(Statement::Node node, ir::Id origin, Text comment) {
   out_->push_back(statement(std::move(node), origin == 0 ? -1 : ordinal(origin), std::move(comment)));
@@ -17,7 +17,8 @@ void Lowering::emit(Statement::Node node, ir::Id origin, Text comment) {
 
 int Lowering::ordinal(ir::Id id) const {
   auto it = ordinals_.of_id.find(id);
-  return it == ordinals_.of_id.end() ? -1 : it->second;
+  // Containers come first.
+  return it == ordinals_.of_id.end() ? -1 : static_cast<int>(ordinals_.containers.size()) + it->second;
 }
 
 int Lowering::container_ordinal(std::string_view name) const {
@@ -128,7 +129,10 @@ Unit Lowering::host_unit() {
 }
 
 Unit lower_host(const ir::Graph& g, const LowerOptions& options) {
-  return Lowering(g, options).host_unit();
+  return lower_host(g, options, ir::ordinals(g));
+}
+Unit lower_host(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals) {
+  return Lowering(g, options, ordinals).host_unit();
 }
 
 }  // namespace sdfg::lower

@@ -40,7 +40,7 @@ struct Binding {
 
 class Lowering {
  public:
-  Lowering(const ir::Graph& g, const LowerOptions& options);
+  Lowering(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
   Unit host_unit();
 
   // A dimension of a copied subset with more than one element, and the distance of neighbours in memory.

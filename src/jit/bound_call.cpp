@@ -1,0 +1,237 @@
+// Calls with arguments by name: conversion of values, symbols solved from shapes, shapes verified against the graph.
+#include <array>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <sdfg/function.hpp>
+
+#include "jit/function_impl.hpp"
+#include "jit/signature.hpp"
+#include "tasklet/value.hpp"
+
+namespace sdfg {
+
+struct BoundCall::Impl {
+  struct Slot {
+    bool bound = false;
+    void* pointer = nullptr;                        // containers and callbacks
+    alignas(16) std::array<std::byte, 16> value{};  // values of up to 16 bytes
+    std::vector<std::int64_t> shape;                // given extents
+    bool has_shape = false;
+  };
+
+  std::shared_ptr<detail::FunctionImpl> function;
+  std::vector<Slot> slots;
+
+  std::size_t index_of(std::string_view name) const;
+  // Fills unbound symbols from the shapes given, as far as they follow, and checks all shapes.
+  void solve_symbols();
+  void check_shapes() const;
+  std::map<std::string, std::int64_t, std::less<>> known_symbols() const;
+};
+
+namespace {
+
+[[noreturn]] void usage(const detail::FunctionImpl& f, const std::string& text, std::string hint = {}) {
+  throw Error(ErrorClass::kUsage, "call of '" + f.graph->name + "': " + text, {}, std::move(hint));
+}
+
+bool is_callback(const Parameter& p) {
+  return p.type.kind() == Type::Kind::kCallback;
+}
+bool is_symbol(const detail::FunctionImpl& f, const Parameter& p) {
+  return !is_callback(p) && f.graph->containers.find(p.name) == nullptr;
+}
+
+bool evaluable(const symbolic::Expr& e, const std::map<std::string, std::int64_t, std::less<>>& known,
+               std::string* unknown) {
+  int missing = 0;
+  for (const std::string& s : symbolic::free_symbols(e)) {
+    if (!known.contains(s)) {
+      ++missing;
+      *unknown = s;
+    }
+  }
+  return missing <= 1;
+}
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string out = "{";
+  for (const std::int64_t n : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
+  return out + "}";
+}
+
+}  // namespace
+
+BoundCall::BoundCall(std::shared_ptr<detail::FunctionImpl> function) : impl_(std::make_unique<Impl>()) {
+  if (!function) throw Error(ErrorClass::kUsage, "an empty function can't be called");
+  impl_->slots.resize(function->parameters().size());
+  impl_->function = std::move(function);
+}
+BoundCall::BoundCall(BoundCall&&) noexcept = default;
+BoundCall& BoundCall::operator=(BoundCall&&) noexcept = default;
+BoundCall::~BoundCall() = default;
+
+std::size_t BoundCall::Impl::index_of(std::string_view name) const {
+  for (std::size_t i = 0; i < function->parameters().size(); ++i) {
+    if (function->parameters()[i].name == name) return i;
+  }
+  usage(*function, "there is no parameter '" + std::string(name) + "'; the signature is " +
+                       jit::signature_text(function->parameters()));
+}
+
+BoundCall& BoundCall::bind_pointer(std::string_view name, void* data, detail::CppType type,
+                                   const std::vector<std::int64_t>* shape) {
+  const std::size_t i = impl_->index_of(name);
+  const Parameter& p = impl_->function->parameters()[i];
+  if (!p.is_pointer) usage(*impl_->function, "parameter '" + p.name + "' is passed by value, not by pointer");
+  if (type.scalar && p.type.is_scalar() && *type.scalar != p.type.scalar()) {
+    usage(*impl_->function, "parameter '" + p.name + "' has element type " + p.type.str() +
+                                ", bound was a pointer to " + std::string(to_string(*type.scalar)));
+  }
+  if (p.written && type.is_const)
+    usage(*impl_->function, "parameter '" + p.name + "' is written, so it can't be bound to const data");
+  Impl::Slot& slot = impl_->slots[i];
+  slot.bound = true;
+  slot.pointer = data;
+  slot.has_shape = shape != nullptr;
+  if (shape != nullptr) {
+    if (static_cast<int>(shape->size()) != p.rank) {
+      usage(*impl_->function, "parameter '" + p.name + "' has " + std::to_string(p.rank) + " dimensions, the extents " +
+                                  shape_text(*shape) + " have " + std::to_string(shape->size()));
+    }
+    slot.shape = *shape;
+  }
+  return *this;
+}
+
+BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bool is_unsigned) {
+  const std::size_t i = impl_->index_of(name);
+  const Parameter& p = impl_->function->parameters()[i];
+  if (p.is_pointer || !p.type.is_scalar())
+    usage(*impl_->function, "parameter '" + p.name + "' is not a number: " + jit::signature_text(std::span(&p, 1)));
+  const ScalarType type = p.type.scalar();
+  Impl::Slot& slot = impl_->slots[i];
+  const tasklet::Value given = tasklet::Value::integer(value, is_unsigned ? ScalarType::kUInt64 : ScalarType::kInt64);
+  const tasklet::Value converted = given.cast(type);
+  const bool fits = is_integer(type) || type == ScalarType::kBool
+                        ? converted.as_int() == value && !(is_unsigned && value < 0 && type != ScalarType::kUInt64) &&
+                              !(!is_unsigned && value < 0 && sdfg::is_unsigned(type))
+                        : converted.as_complex() == std::complex<double>(given.as_double());
+  if (!fits)
+    usage(*impl_->function,
+          "the value " + given.str() + " does not fit parameter '" + p.name + "' of type " + p.type.str());
+  converted.store(slot.value.data());
+  slot.bound = true;
+  return *this;
+}
+
+BoundCall& BoundCall::bind_value(std::string_view name, const void* value, ScalarType type) {
+  const std::size_t i = impl_->index_of(name);
+  const Parameter& p = impl_->function->parameters()[i];
+  if (p.is_pointer || !p.type.is_scalar()) usage(*impl_->function, "parameter '" + p.name + "' is not passed by value");
+  const ScalarType wanted = p.type.scalar();
+  const bool widens = promote(type, wanted) == wanted && !is_integer(wanted) && wanted != ScalarType::kBool;
+  if (type != wanted && !widens) {
+    usage(*impl_->function,
+          "parameter '" + p.name + "' has type " + p.type.str() + ", bound was a " + std::string(to_string(type)));
+  }
+  tasklet::Value::load(value, type).cast(wanted).store(impl_->slots[i].value.data());
+  impl_->slots[i].bound = true;
+  return *this;
+}
+
+BoundCall& BoundCall::bind_function(std::string_view name, void (*function)()) {
+  const std::size_t i = impl_->index_of(name);
+  if (!is_callback(impl_->function->parameters()[i]))
+    usage(*impl_->function, "parameter '" + std::string(name) + "' is no callback");
+  impl_->slots[i].pointer = reinterpret_cast<void*>(function);
+  impl_->slots[i].bound = true;
+  return *this;
+}
+
+std::map<std::string, std::int64_t, std::less<>> BoundCall::Impl::known_symbols() const {
+  std::map<std::string, std::int64_t, std::less<>> known;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Parameter& p = function->parameters()[i];
+    if (slots[i].bound && is_symbol(*function, p)) {
+      known[p.name] = tasklet::Value::load(slots[i].value.data(), p.type.scalar()).as_int();
+    }
+  }
+  return known;
+}
+
+void BoundCall::Impl::solve_symbols() {
+  auto known = known_symbols();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (!slots[i].has_shape) continue;
+      const ir::Container& c = function->graph->containers.at(function->parameters()[i].name);
+      for (std::size_t d = 0; d < c.rank(); ++d) {
+        const symbolic::Expr& extent = c.layout.shape()[d];
+        std::string unknown;
+        if (!evaluable(extent, known, &unknown) || unknown.empty()) continue;
+        const auto affine = symbolic::affine_in(extent, unknown);
+        if (!affine) continue;
+        const std::int64_t slope = symbolic::evaluate(affine->slope, known);
+        const std::int64_t rest = symbolic::evaluate(affine->rest, known);
+        if (slope == 0 || (slots[i].shape[d] - rest) % slope != 0) continue;
+        known[unknown] = (slots[i].shape[d] - rest) / slope;
+        changed = true;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Parameter& p = function->parameters()[i];
+    if (slots[i].bound || !is_symbol(*function, p)) continue;
+    if (auto it = known.find(p.name); it != known.end()) {
+      const tasklet::Value v = tasklet::Value::integer(it->second).cast(p.type.scalar());
+      if (v.as_int() != it->second)
+        usage(*function, "the extents ask for " + p.name + " = " + std::to_string(it->second) +
+                             ", which does not fit " + p.type.str());
+      v.store(slots[i].value.data());
+      slots[i].bound = true;
+    }
+  }
+}
+
+void BoundCall::Impl::check_shapes() const {
+  const auto known = known_symbols();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].has_shape) continue;
+    const ir::Container& c = function->graph->containers.at(function->parameters()[i].name);
+    if (!c.layout.is_packed()) {
+      usage(*function, "parameter '" + c.name + "' has strides of its own, so extents alone don't describe it",
+            "bind the plain pointer");
+    }
+    for (std::size_t d = 0; d < c.rank(); ++d) {
+      const std::int64_t expected = symbolic::evaluate(c.layout.shape()[d], known);
+      if (expected != slots[i].shape[d]) {
+        usage(*function, "extent " + std::to_string(d) + " of '" + c.name + "' is " +
+                             std::to_string(slots[i].shape[d]) + ", the graph needs " + c.layout.shape()[d].str() +
+                             " = " + std::to_string(expected));
+      }
+    }
+  }
+}
+
+void BoundCall::call() {
+  Impl& call = *impl_;
+  call.solve_symbols();
+  std::string missing;
+  for (std::size_t i = 0; i < call.slots.size(); ++i) {
+    if (!call.slots[i].bound) missing += (missing.empty() ? "'" : ", '") + call.function->parameters()[i].name + "'";
+  }
+  if (!missing.empty()) usage(*call.function, "not bound: " + missing);
+  call.check_shapes();
+  std::vector<void*> args(call.slots.size());
+  for (std::size_t i = 0; i < call.slots.size(); ++i) {
+    const Parameter& p = call.function->parameters()[i];
+    // args[i] points to parameter i: for containers and callbacks, to the pointer.
+    args[i] = p.is_pointer || is_callback(p) ? static_cast<void*>(&call.slots[i].pointer) : call.slots[i].value.data();
+  }
+  AnyFunction(call.function).call_packed(args.data());
+}
+
+}  // namespace sdfg

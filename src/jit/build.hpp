@@ -1,0 +1,47 @@
+// From a graph to a loaded program: passes, lowering, printing, compiling, loading. One call makes one program; caching
+// is the caller's.
+#pragma once
+
+#include <memory>
+#include <sdfg/function.hpp>
+#include <sdfg/options.hpp>
+#include <string>
+#include <vector>
+
+#include "base/target.hpp"
+#include "codegen/print.hpp"
+#include "ir/graph.hpp"
+#include "runtime/cache_entry.hpp"
+#include "runtime/program.hpp"
+
+namespace sdfg::jit {
+
+// What equal graphs share.
+struct CompiledProgram {
+  std::shared_ptr<runtime::Program> program;
+  std::vector<std::uint8_t> object;  // kept only when each Function loads its own copy (own_instance)
+  bool own_instance = false;         // Persistent or External containers: state belongs to a Function
+  runtime::ProgramInfo info;
+  std::string source;
+  codegen::SourceMap map;
+  std::string graph_text;
+  std::vector<std::string> explanations;
+  std::vector<compiler::Diagnostic> diagnostics;  // of the compiler, with lines of `source`
+  CompileStats stats;
+};
+
+// Everything that the result depends on besides the graph: resolved options, target, builds. Computed once per distinct
+// options.
+std::vector<std::uint8_t> environment_record(const Options& resolved, const HostTarget& target);
+
+// Validates, transforms, lowers, compiles and loads. Throws Error.
+std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& resolved, const HostTarget& target);
+// The same from a cache entry: loads. Throws Error(kLoad).
+std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, runtime::CacheEntry entry);
+// What goes to disk.
+runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t> record);
+
+// "jacobi.cpp:14:7: warning: ...": compiler messages in terms of a calling graph.
+std::vector<std::string> mapped_diagnostics(const CompiledProgram& p, const std::vector<Error::Place>& places);
+
+}  // namespace sdfg::jit

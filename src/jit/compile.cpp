@@ -1,0 +1,226 @@
+// compile(): keys, caches, handles. The only place that knows both the memory cache and the disk cache.
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <sdfg/compile.hpp>
+
+#include "base/log.hpp"
+#include "compile/compiler.hpp"
+#include "compile/host_target.hpp"
+#include "ir/handle.hpp"
+#include "jit/build.hpp"
+#include "jit/function_impl.hpp"
+#include "jit/places.hpp"
+#include "jit/signature.hpp"
+#include "runtime/disk_cache.hpp"
+#include "runtime/memory_cache.hpp"
+#include "runtime/process.hpp"
+
+namespace sdfg {
+
+namespace {
+
+using jit::CompiledProgram;
+using Clock = std::chrono::steady_clock;
+constexpr std::uint64_t kMemoryCacheBytes = std::uint64_t{256} << 20;
+
+std::int64_t since(Clock::time_point t) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - t).count();
+}
+
+// The process-wide state of this room. Never destroyed: compiled functions may outlive static destruction.
+struct Jit {
+  runtime::MemoryCache<CompiledProgram> memory{kMemoryCacheBytes, [](const CompiledProgram& p) {
+                                                 return p.program->code().bytes() + p.source.size() + p.object.size();
+                                               }};
+  std::mutex mutex;
+  std::map<std::pair<std::string, int>, std::unique_ptr<runtime::DiskCache>> disks;
+  struct Environment {
+    Options options;
+    HostTarget target;
+    std::vector<std::uint8_t> record;
+  };
+  std::vector<std::shared_ptr<const Environment>> environments;  // most recent first; few distinct ones occur
+  std::atomic<std::int64_t> compilations{0}, disk_hits{0}, specializations{0};
+
+  static Jit& get() {
+    static Jit* const jit = new Jit;
+    return *jit;
+  }
+
+  std::shared_ptr<const Environment> environment(const Options& resolved) {
+    const std::lock_guard lock(mutex);
+    for (const auto& e : environments) {
+      if (e->options == resolved) return e;
+    }
+    auto e = std::make_shared<Environment>();
+    e->options = resolved;
+    e->target = compiler::host_target(*resolved.target_cpu);
+    const std::vector<std::string> missing = compiler::features_missing_here(e->target);
+    if (!missing.empty()) {
+      std::string names;
+      for (const std::string& f : missing) names += (names.empty() ? "" : ", ") + f;
+      throw Error(ErrorClass::kEnvironment,
+                  "SDFG_TARGET_CPU=" + *resolved.target_cpu + " asks for features that this machine lacks: " + names);
+    }
+    e->record = jit::environment_record(resolved, e->target);
+    environments.insert(environments.begin(), e);
+    if (environments.size() > 16) environments.pop_back();
+    return e;
+  }
+
+  // nullptr: the disk is not to be used.
+  runtime::DiskCache* disk(const Options& o) {
+    if (*o.cache == CacheMode::kOff || *o.cache == CacheMode::kMemory) return nullptr;
+    const std::lock_guard lock(mutex);
+    auto& slot = disks[{*o.cache_dir, static_cast<int>(*o.cache)}];
+    if (!slot) {
+      runtime::DiskCacheOptions d;
+      d.directory = *o.cache_dir;
+      d.mode = *o.cache == CacheMode::kReadOnly  ? runtime::DiskCacheMode::kReadOnly
+               : *o.cache == CacheMode::kRefresh ? runtime::DiskCacheMode::kRefresh
+                                                 : runtime::DiskCacheMode::kReadWrite;
+      d.max_bytes = *o.cache_max_size == 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(*o.cache_max_size);
+      d.max_age_seconds = *o.cache_max_age;
+      d.log = [](bool important, const std::string& text) {
+        log(Logger::kCache, important ? LogLevel::kWarning : LogLevel::kInfo, text);
+      };
+      slot = std::make_unique<runtime::DiskCache>(std::move(d));
+    }
+    return slot->usable() ? slot.get() : nullptr;
+  }
+};
+
+std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std::vector<std::uint8_t> record,
+                                      const Jit::Environment& env) {
+  Jit& jit = Jit::get();
+  runtime::DiskCache* disk = jit.disk(env.options);
+  if (disk != nullptr) {
+    if (auto entry = disk->load(key, record)) {
+      try {
+        auto p = jit::from_entry(g, std::move(*entry));
+        p->stats.origin = CompileStats::Origin::kDisk;
+        jit.disk_hits.fetch_add(1, std::memory_order_relaxed);
+        return p;
+      } catch (const Error& e) {  // a miss is always safe
+        log(Logger::kCache, LogLevel::kWarning, std::string("a cache entry could not be loaded: ") + e.what());
+      }
+    }
+  }
+  auto p = jit::build(g, env.options, env.target);
+  jit.compilations.fetch_add(1, std::memory_order_relaxed);
+  if (disk != nullptr && disk->writable()) disk->store(key, jit::to_entry(*p, std::move(record)));
+  if (!p->own_instance) {
+    p->object.clear();
+    p->object.shrink_to_fit();
+  }
+  return p;
+}
+
+ir::Graph specialized(const ir::Graph& g, const std::map<std::string, std::int64_t>& values) {
+  ir::Graph out = g.clone();
+  symbolic::Substitution by;
+  for (const auto& [name, value] : values) {
+    const ir::Symbol* s = out.symbols.find(name);
+    if (s == nullptr || s->binder != ir::BinderKind::kParameter) {
+      throw Error(ErrorClass::kUsage,
+                  "Options::specialize names '" + name + "', which is no symbol parameter of graph '" + g.name + "'");
+    }
+    by.emplace(name, symbolic::Expr(value));
+  }
+  ir::substitute_symbols(out, out.body, by);
+  for (ir::Container& c : out.containers) {
+    c.layout = c.layout.substituted(by);
+    c.viewed_subset = symbolic::substitute(c.viewed_subset, by);
+    c.buffer_size = symbolic::substitute(c.buffer_size, by);
+  }
+  for (const auto& [name, value] : values) {
+    std::erase(out.parameters, name);
+    out.symbols.erase(name);
+  }
+  return out;
+}
+
+}  // namespace
+
+AnyFunction compile(const Graph& graph, const Options& options) {
+  const Clock::time_point start = Clock::now();
+  runtime::require_original_process("compile()");
+  if (!options.specialize.empty()) {
+    Options rest = options;
+    rest.specialize.clear();
+    const std::int64_t n = Jit::get().specializations.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (n == 65)
+      log(Logger::kBuild, LogLevel::kWarning,
+          "more than 64 specialized variants were asked for in this process; each is a program of its own");
+    return compile(Graph(std::make_shared<const ir::Graph>(specialized(graph.ir(), options.specialize))), rest);
+  }
+  const Options resolved = resolve(options);
+  configure_log(resolved);
+  Jit& jit = Jit::get();
+  const auto env = jit.environment(resolved);
+  compiler::set_compile_lanes(*resolved.compile_threads);
+
+  const Clock::time_point key_start = Clock::now();
+  ByteWriter writer;
+  writer.blob(digest_of_graph(graph).bytes);
+  writer.blob(env->record);
+  std::vector<std::uint8_t> record = writer.take();
+  const Digest key = digest_of(record);
+  const std::int64_t key_ns = since(key_start);
+
+  auto f = std::make_shared<detail::FunctionImpl>();
+  std::shared_ptr<CompiledProgram> made;
+  auto make_program = [&] { return made = make(graph.ir(), key, record, *env); };
+  std::shared_ptr<CompiledProgram> p =
+      *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(key, make_program);
+  f->graph = graph.share();
+  f->compiled = p;
+  f->stats = p->stats;
+  if (p != made)
+    f->stats = CompileStats{.origin = CompileStats::Origin::kMemory,
+                            .source_bytes = p->stats.source_bytes,
+                            .object_bytes = p->stats.object_bytes};
+  f->program = p->own_instance && p != made ? runtime::Program::load(p->object, p->info) : p->program;
+  f->stats.key_ns = key_ns;
+  f->stats.total_ns = since(start);
+  return AnyFunction(std::move(f));
+}
+
+std::future<AnyFunction> compile_async(const Graph& graph, const Options& options) {
+  return std::async(std::launch::async, [graph, options] { return compile(graph, options); });
+}
+
+void precompile(std::span<const Graph> graphs, const Options& options) {
+  std::vector<std::future<AnyFunction>> pending;
+  pending.reserve(graphs.size());
+  for (const Graph& g : graphs) pending.push_back(compile_async(g, options));
+  std::exception_ptr first;
+  for (auto& f : pending) {
+    try {
+      f.get();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+Statistics statistics() {
+  Jit& jit = Jit::get();
+  const runtime::MemoryCacheStats m = jit.memory.stats();
+  Statistics s;
+  s.compilations = jit.compilations.load(std::memory_order_relaxed);
+  s.memory_hits = m.hits;
+  s.disk_hits = jit.disk_hits.load(std::memory_order_relaxed);
+  s.failures = m.failures;
+  s.loaded_programs = m.entries;
+  s.specializations = jit.specializations.load(std::memory_order_relaxed);
+  return s;
+}
+
+void clear_memory_cache() {
+  Jit::get().memory.clear();
+}
+
+}  // namespace sdfg
