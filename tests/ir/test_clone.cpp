@@ -110,12 +110,12 @@ TEST_CASE("substitution reaches subsets, ranges, conditions, code and layouts") 
   code.language = tasklet::Language::kCpp;
   code.text = "o = K + s.K; // K";
   substitute_symbols(h.g, h.g.body, {{"K", Expr::symbol("N") + 3}});
-  CHECK(to_text(h.g, *h.g.body.items[0]) == R"(#1 for t = (N + 3) while (t < ((N + 3) + 4)) then (t + 1)
+  CHECK(to_text(h.g, *h.g.body.items[0]) == R"(#1 for t = (3 + N) while (t < ((3 + N) + 4)) then (t + 1)
   #2 map i=0:N + 3
     #3 block with t1
       #4 state
         #5 tasklet 't' (p) -> (o):
-          o = (p * (N + 3))
+          o = (p * (3 + N))
         #6 access x
         #8 access t1
         #7 #6 x[N + i + 3] -> #5.p
@@ -145,7 +145,7 @@ TEST_CASE("connectors and locals hide symbols from substitution") {
   h.compute(h.g.body, "K = 2\no = K", {}, {"o", "x", "K"});
   substitute_symbols(h.g, h.g.body, {{"K", 7}});
   const State& s = std::get<State>(h.g.body.items[0]->kind);
-  CHECK(tasklet::to_python(std::get<Tasklet>(s.nodes[0].kind).code.body) == "K = 2\no = K\n");
+  CHECK(tasklet::to_python(std::get<Tasklet>(s.nodes[0].kind).code.body) == "K = 2\no = K");
   CHECK(s.edges[0].dst_subset == test::Hand::subset("7"));
 }
 
@@ -160,7 +160,8 @@ TEST_CASE("renaming containers follows members, reads and views, and leaves decl
   h.transient("t", "N", ScalarType::kFloat64, &b);
   h.view("v", "N", "t", "0:N", &b);
   State& s = h.state(b.body);
-  h.copy(s, h.access(s, "st.x"), "0:N", h.access(s, "t"), "0:N");
+  const Id from = h.access(s, "st.x");
+  h.copy(s, from, "0:N", h.access(s, "t"), "0:N");
   If& branch = h.branch(b.body, {"t[0] > 1.0"});
   h.compute(branch.branches[0].body, "o = 1.0", {}, {"o", "v", "0"});
   rename_containers(h.g, h.g.body, {{"st", "other"}, {"t", "y"}});
