@@ -23,11 +23,11 @@ struct CacheEntry {
   std::vector<std::uint8_t> metadata;      // entry point, argument layout, launch tables: the owner's own format
   std::vector<CachePayload> payloads;
   std::vector<compiler::Diagnostic> diagnostics;  // warnings are shown on hits too
-  std::string source;                            // stored compressed
-  std::vector<std::uint8_t> source_map;          // stored compressed
-  std::int64_t compile_ns = 0;                   // what a hit saves
-  std::int64_t created = 0;                      // seconds since 1970; set by the cache if 0
-  std::string producer;                          // version of the library that wrote it
+  std::string source;                             // stored compressed
+  std::vector<std::uint8_t> source_map;           // stored compressed
+  std::int64_t compile_ns = 0;                    // what a hit saves
+  std::int64_t created = 0;                       // seconds since 1970; set by the cache if 0
+  std::string producer;                           // version of the library that wrote it
 };
 
 // Image layout: magic (8), format version (u32), zero (u32), total size (u64), checksum (16: BLAKE3 of all that

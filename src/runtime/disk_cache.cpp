@@ -16,7 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <sdfg/options.hpp>
 #include <utility>
+
+#include "base/log.hpp"
 
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE (1 << 0)
@@ -132,9 +135,17 @@ bool publish(int folder, const std::string& from, const std::string& to) {
   if (syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != ENOSYS && errno != EINVAL) return false;
 #endif
-  if (linkat(folder, from.c_str(), folder, to.c_str(), 0) != 0) return false;
-  unlinkat(folder, from.c_str(), 0);
-  return true;
+  if (linkat(folder, from.c_str(), folder, to.c_str(), 0) == 0) {
+    unlinkat(folder, from.c_str(), 0);
+    return true;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) return false;
+  // A file system without hard links. Two writers of one key write the same input's result, so the race is harmless.
+  if (faccessat(folder, to.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+    errno = EEXIST;
+    return false;
+  }
+  return renameat(folder, from.c_str(), folder, to.c_str()) == 0;
 }
 
 std::string random_name() {
@@ -152,6 +163,26 @@ std::string random_name() {
 }
 
 }  // namespace
+
+DiskCacheOptions disk_cache_options(const Options& resolved) {
+  DiskCacheOptions options;
+  options.directory = resolved.cache_dir.value_or("");
+  const CacheMode mode = resolved.cache.value_or(CacheMode::kOn);
+  options.mode = mode == CacheMode::kReadOnly  ? DiskCacheMode::kReadOnly
+                 : mode == CacheMode::kRefresh ? DiskCacheMode::kRefresh
+                                               : DiskCacheMode::kReadWrite;
+  if (resolved.cache_max_size)
+    options.max_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(*resolved.cache_max_size, 0));
+  if (resolved.cache_max_age) options.max_age_seconds = *resolved.cache_max_age;
+  options.log = [](bool important, const std::string& text) {
+    if (important) {
+      warn_once(Logger::kCache, text);
+    } else {
+      sdfg::log(Logger::kCache, LogLevel::kInfo, text);
+    }
+  };
+  return options;
+}
 
 std::string default_cache_directory() {
   const auto absolute = [](const char* name) -> std::string {

@@ -14,6 +14,10 @@
 #include "base/digest.hpp"
 #include "runtime/cache_entry.hpp"
 
+namespace sdfg {
+struct Options;
+}
+
 namespace sdfg::runtime {
 
 enum class DiskCacheMode : std::uint8_t {
@@ -30,6 +34,9 @@ struct DiskCacheOptions {
   // Called with a full sentence; `important` for what a user should see (at most once per cause and process).
   std::function<void(bool important, const std::string& text)> log;
 };
+
+// From resolved options: directory, mode, caps; the log goes to the logger "cache". Not for CacheMode kOff and kMemory.
+DiskCacheOptions disk_cache_options(const Options& resolved);
 
 // SDFG_CACHE_DIR, else $XDG_CACHE_HOME/sdfg, else $HOME/.cache/sdfg; empty if none is an absolute path.
 std::string default_cache_directory();

@@ -29,6 +29,8 @@ constexpr std::size_t kFailureSlot = 0;
 
 constexpr int kMostValues = 8;
 
+std::atomic<DeviceFinish> device_finish{nullptr};
+
 Program* program_of(const CallState* call) {
   return static_cast<Program*>(call->program);
 }
@@ -102,6 +104,11 @@ struct Program::Access {
 
   static void finish(CallState* call) {
     Program* program = program_of(call);
+    if (call->device != nullptr) {
+      // First: it may report a failure of the call's device work.
+      if (const DeviceFinish device = device_finish.load(std::memory_order_acquire)) device(*call);
+      call->device = nullptr;
+    }
     if (call->status != 0) {
       const std::unique_ptr<CallFailure> failure(
           static_cast<CallFailure*>(std::exchange(call->reserved[kFailureSlot], nullptr)));

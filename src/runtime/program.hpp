@@ -105,6 +105,13 @@ class Program {
   std::atomic<bool> has_sink_{false};
 };
 
+// The device room's part of `finish`: gives back what CallState::device holds. Such a call must also set
+// kCallUsesDevice in CallState::flags, so that its entry calls `finish` at all. Set once, before any device code is
+// loaded.
+inline constexpr std::int32_t kCallUsesDevice = 2;
+using DeviceFinish = void (*)(lower::CallState& call) noexcept;
+void set_device_finish(DeviceFinish finish) noexcept;
+
 // The runtime's table of lower/abi.hpp; what the loader stores into sdfg_abi.
 const void* abi_table() noexcept;
 

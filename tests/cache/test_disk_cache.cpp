@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <sdfg/options.hpp>
 #include <thread>
 
 #include "runtime/cache_entry.hpp"
@@ -499,6 +500,20 @@ TEST_CASE("64 processes, killed at random while they write, leave only whole ent
   CHECK(cache.verify().empty());
   for (const auto& item : cache.list()) CHECK(cache.read(item.key));
   CHECK_FALSE(cache.list().empty());
+}
+
+TEST_CASE("Resolved options become the disk cache's", "[disk]") {
+  Options options;
+  options.cache = CacheMode::kReadOnly;
+  options.cache_dir = "/somewhere";
+  options.cache_max_size = 12345;
+  options.cache_max_age = 60;
+  const DiskCacheOptions disk = disk_cache_options(resolve(options));
+  CHECK(disk.mode == DiskCacheMode::kReadOnly);
+  CHECK(disk.directory == "/somewhere");
+  CHECK(disk.max_bytes == 12345);
+  CHECK(disk.max_age_seconds == 60);
+  CHECK(disk.log);
 }
 
 TEST_CASE("The default directory follows the environment, absolute paths only", "[disk]") {
