@@ -1,0 +1,92 @@
+// Every kernel of the corpus: loads, keeps the rules, and gives the expected outputs interpreted and compiled.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sdfg/jit.hpp>
+
+#include "ir/validate.hpp"
+#include "tools/case.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using sdfg::tools::Runner;
+
+// SDFG_CORPUS, else the corpus beside the checkout, else the kernels committed with the tests.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> out;
+  for (const fs::path& root : {fs::path(std::getenv("SDFG_CORPUS") != nullptr ? std::getenv("SDFG_CORPUS") : ""),
+                               fs::path(SDFG_SOURCE_DIR) / ".." / "shared" / "corpus", fs::path(SDFG_SOURCE_DIR) / "tests" / "corpus" / "kernels"}) {
+    if (root.empty() || !fs::is_directory(root)) continue;
+    for (const auto& entry : fs::directory_iterator(root)) {
+      if (fs::exists(entry.path() / "case.json")) out.push_back(entry.path());
+    }
+    if (!out.empty()) {
+      if (root.filename() == "kernels") std::cout << "NOTICE: the corpus folder is absent; only the committed kernels are tested\n";
+      break;
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Names of kernels to run, separated by commas; empty: all.
+bool wanted(const std::string& kernel) {
+  const char* only = std::getenv("SDFG_CORPUS_ONLY");
+  if (only == nullptr || *only == 0) return true;
+  const std::string list = "," + std::string(only) + ",";
+  return list.find("," + kernel + ",") != std::string::npos;
+}
+
+std::string run_all(const std::vector<std::string>& files, bool run, Runner runner) {
+  std::string failures;
+  int count = 0;
+  for (const fs::path& folder : folders()) {
+    if (!wanted(folder.filename().string())) continue;
+    for (const std::string& file : files) {
+      if (!fs::exists(folder / file)) continue;
+      ++count;
+      const std::string name = folder.filename().string() + "/" + file;
+      try {
+        const sdfg::Graph g = sdfg::load_sdfg((folder / file).string());
+        const auto problems = sdfg::ir::validate(g.ir());
+        if (!problems.empty()) {
+          failures += name + ": breaks a rule: " + problems.front().message + "\n";
+          continue;
+        }
+        if (!run) continue;
+        sdfg::Options options;
+        options.cache = sdfg::CacheMode::kOff;
+        const auto c = sdfg::tools::read_case((folder / "case.json").string());
+        const auto r = sdfg::tools::run_case(g, c, folder.string(), folder.string(), runner, options);
+        for (const std::string& m : r.mismatches) failures += name + ": " + m + "\n";
+      } catch (const std::exception& e) {
+        failures += name + ": " + e.what() + "\n";
+      }
+    }
+  }
+  CHECK(count > 0);
+  return failures;
+}
+
+}  // namespace
+
+TEST_CASE("every graph of the corpus loads and keeps the rules") {
+  const std::string failures = run_all({"graph.sdfg", "graph.v1.sdfg", "graph.cpu.sdfg", "graph.gpu.sdfg"}, false, Runner::kInterpreter);
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+TEST_CASE("simplified graphs give the expected outputs on the interpreter") {
+  const std::string failures = run_all({"graph.sdfg", "graph.v1.sdfg"}, true, Runner::kInterpreter);
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+TEST_CASE("simplified graphs give the expected outputs compiled") {
+  const std::string failures = run_all({"graph.sdfg", "graph.v1.sdfg"}, true, Runner::kCompiled);
+  INFO(failures);
+  CHECK(failures.empty());
+}
