@@ -17,7 +17,7 @@ namespace {
 // `uint8_t` and friends are what the C headers of LP64 systems define, so a unit may include these headers as well.
 constexpr std::string_view kPreamble = R"(#ifndef SDFG_FN
 #ifdef __CUDACC__
-#define SDFG_FN static __device__ __forceinline__
+#define SDFG_FN __device__ __forceinline__
 #define SDFG_METHOD __device__ __forceinline__
 #define SDFG_MATH(f) ::f
 #else
@@ -421,7 +421,9 @@ template <class T> SDFG_FN sdfg_complex<T>& operator/=(sdfg_complex<T>& a, sdfg_
   return (n < 0 ? n >= N(-64) : n <= N(64)) ? sdfg_powi(x, n) : sdfg_cpow(x, sdfg_complex<T>(T(n)));
 }
 )");
-  add("sdfg_vec", "template <class T, int N> using sdfg_vec = T __attribute__((ext_vector_type(N)));\n");
+  add("sdfg_vec",
+      "#ifndef __CUDACC__\ntemplate <class T, int N> using sdfg_vec = T "
+      "__attribute__((ext_vector_type(N)));\n#endif\n");
   return all;
 }
 

@@ -90,9 +90,10 @@ class Evaluator {
       if (left == (n.op == BinaryOp::kOr)) return Value::boolean(left);
       return Value::boolean(evaluate(n.operands[1]).as_bool());
     }
-    scalar_of(e);
+    const ScalarType type = scalar_of(e);
     const Value left = evaluate(n.operands[0]);
-    return apply(n.op, left, evaluate(n.operands[1]));
+    // A weak exponent does not widen an integer power; computed wider and cut, the result is the same.
+    return apply(n.op, left, evaluate(n.operands[1])).cast(type);
   }
 
   std::vector<Value> all(const std::vector<Expr>& exprs) const {

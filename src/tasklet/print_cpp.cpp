@@ -165,7 +165,9 @@ Infix infix(BinaryOp op) {
 
 CppText joined(BinaryOp op, const CppText& a, const CppText& b, S type) {
   const Infix in = infix(op);
-  return {a.at_least(in.left) + std::string(in.text) + b.at_least(in.right), in.level, type};
+  // `!x == y` reads as if it negated the comparison.
+  const CppLevel left = is_comparison(op) && a.text.starts_with('!') ? CppLevel::kAtom : in.left;
+  return {a.at_least(left) + std::string(in.text) + b.at_least(in.right), in.level, type};
 }
 
 // Clang warns about && inside ||, and a chain of one operator needs no parentheses.
@@ -287,6 +289,7 @@ CppText CppPrinter::rounded(CppText text, S type) const {
 CppText CppPrinter::condition(const Expr& e) const {
   if (!is_number(e)) return print(e);  // a pointer
   if (is_vector(e)) throw_unprintable(e, "a vector is no condition");
+  if (std::holds_alternative<Literal>(e.node())) return as(e, S::kBool);
   return is_native(scalar_of(e)) ? print(e) : as(e, S::kBool);
 }
 
@@ -544,7 +547,10 @@ CppText CppPrinter::select(const Select& n, const Expr& e) const {
     std::tie(a, b) = operands(n.parts[1], n.parts[2], result);
     type = usual(a.type, b.type);
   }
-  return {test.at_least(CppLevel::kDisjunction) + " ? " + a.at_least(CppLevel::kDisjunction) + " : " +
+  // Arithmetic as a condition is parenthesised: compilers take it for a mistake.
+  const bool arithmetic = test.level > CppLevel::kRelation || (test.level > CppLevel::kConjunction && test.level < CppLevel::kEquality);
+  const CppLevel tested = arithmetic ? CppLevel::kUnary : CppLevel::kDisjunction;
+  return {test.at_least(tested) + " ? " + a.at_least(CppLevel::kDisjunction) + " : " +
               b.at_least(CppLevel::kDisjunction),
           CppLevel::kConditional, type};
 }
