@@ -1,6 +1,7 @@
 // Translation between scalar code and symbolic integer expressions.
 #include <algorithm>
 
+#include "symbolic/print_terms.hpp"
 #include "tasklet/code.hpp"
 #include "tasklet/fold.hpp"
 #include "tasklet/functions.hpp"
@@ -125,28 +126,44 @@ Expr chain(const symbolic::Expr& e, BinaryOp op) {
   return chain(e, [op](Expr a, Expr b) { return Expr::binary(op, std::move(a), std::move(b)); });
 }
 
-// A sum with its subtractions: the terms with a positive sign first.
+// A sum with its subtractions: the terms with a positive sign first, the constant last.
 Expr from_sum(const symbolic::Expr& e) {
-  std::vector<symbolic::Expr> positive;
-  std::vector<symbolic::Expr> negative;
-  for (const symbolic::Expr& term : e.args()) {
-    const bool minus =
-        (term.is_integer() && term.value() < 0) ||
-        (term.kind() == symbolic::Kind::kMul && term.args()[0].is_integer() && term.args()[0].value() < 0);
-    const bool smallest = term.is_integer() && term.value() == INT64_MIN;
-    if (minus && !smallest) {
-      negative.push_back(-term);
-    } else {
-      positive.push_back(term);
-    }
-  }
   std::optional<Expr> result;
-  for (const symbolic::Expr& term : positive)
-    result = result ? Expr::binary(BinaryOp::kAdd, *result, from(term)) : from(term);
-  for (const symbolic::Expr& term : negative) {
-    result = result ? Expr::binary(BinaryOp::kSub, *result, from(term)) : from(-term);
+  const auto append = [&](const symbolic::Expr& term, bool negated) {
+    if (!result) {
+      result = from(negated ? -term : term);
+    } else {
+      result = Expr::binary(negated ? BinaryOp::kSub : BinaryOp::kAdd, *result, from(term));
+    }
+  };
+  // The smallest integer has no opposite.
+  const auto factor = [](const symbolic::Expr& term) {
+    const bool scaled = term.kind() == symbolic::Kind::kMul && term.args()[0].is_integer();
+    return term.is_integer() ? term.value() : scaled ? term.args()[0].value() : 1;
+  };
+  const auto is_negative = [&](const symbolic::Expr& term) { return factor(term) < 0 && factor(term) != INT64_MIN; };
+  for (const symbolic::Expr& term : e.args()) {
+    if (!term.is_integer() && !is_negative(term)) append(term, false);
+  }
+  for (const symbolic::Expr& term : e.args()) {
+    if (!term.is_integer() && is_negative(term)) append(-term, true);
+  }
+  for (const symbolic::Expr& term : e.args()) {
+    if (term.is_integer()) append(is_negative(term) ? -term : term, is_negative(term));
   }
   return *result;
+}
+
+// Canonical comparisons are `difference <= 0`; code has two sides.
+Expr from_comparison(const symbolic::Expr& e) {
+  const symbolic::PrintedComparison c = symbolic::printed_comparison(e);
+  const BinaryOp op = c.op == "=="   ? BinaryOp::kEqual
+                      : c.op == "!=" ? BinaryOp::kNotEqual
+                      : c.op == "<"  ? BinaryOp::kLess
+                      : c.op == "<=" ? BinaryOp::kLessEqual
+                      : c.op == ">"  ? BinaryOp::kGreater
+                                     : BinaryOp::kGreaterEqual;
+  return Expr::binary(op, from(c.left), from(c.right));
 }
 
 std::vector<Expr> from_all(std::span<const symbolic::Expr> args) {
@@ -181,10 +198,10 @@ Expr from(const symbolic::Expr& e) {
       return chain(e, [](Expr a, Expr b) { return Expr::call(Function::kMax, {std::move(a), std::move(b)}); });
     case K::kAbs: return Expr::call(Function::kAbs, from_all(e.args()));
     case K::kSelect: return Expr::select(from(e.args()[0]), from(e.args()[1]), from(e.args()[2]));
-    case K::kEqual: return binary(BinaryOp::kEqual);
-    case K::kNotEqual: return binary(BinaryOp::kNotEqual);
-    case K::kLessEqual: return binary(BinaryOp::kLessEqual);
-    case K::kLess: return binary(BinaryOp::kLess);
+    case K::kEqual:
+    case K::kNotEqual:
+    case K::kLessEqual:
+    case K::kLess: return from_comparison(e);
     case K::kAnd: return chain(e, BinaryOp::kAnd);
     case K::kOr: return chain(e, BinaryOp::kOr);
     case K::kNot: return Expr::unary(UnaryOp::kNot, from(e.args()[0]));

@@ -342,5 +342,7 @@ TEST_CASE("scalar code and symbolic expressions translate into each other") {
     CHECK(code.type() == Type(ScalarType::kInt64));
     CHECK(to_symbolic(code) == std::optional(e));
   }
-  CHECK(to_python(from_symbolic(n - i + 1)).find('-') != std::string::npos);
+  CHECK(to_python(from_symbolic(n - i + 1)) == "((N - i) + 1)");
+  CHECK(to_python(from_symbolic(symbolic::lt(i, n))) == "(i < N)");
+  CHECK(from_symbolic(symbolic::lt(i, n)).type() == Type(ScalarType::kBool));
 }
