@@ -9,10 +9,11 @@
 #include <string>
 
 #include "compile/request.hpp"
+#include "tasklet/analyse_cpp.hpp"
 
 namespace sdfg::compiler {
 
-inline constexpr std::uint32_t kServiceVersion = 1;
+inline constexpr std::uint32_t kServiceVersion = 2;
 inline constexpr const char* kServiceSymbol = "sdfg_compiler_service";
 inline constexpr const char* kServiceLibrary = "libsdfg-compiler.so";
 
@@ -27,6 +28,9 @@ class CompilerService {
 
   // Queues a request; `done` runs on a lane's thread (or on the caller's, if no lane can be started), exactly once.
   virtual void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept = 0;
+
+  // Blocks while a lane reads the tasklet. Never fails; see tasklet::CppAnalyser.
+  virtual tasklet::CppFacts analyse_cpp(const tasklet::CppTask& task) noexcept = 0;
 
  protected:
   ~CompilerService() = default;

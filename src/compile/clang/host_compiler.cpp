@@ -84,6 +84,7 @@ std::vector<std::string> arguments(const CompileRequest& request) {
   // The levels x86-64-v2 to v4 say what may be used, not what is fast.
   const bool is_level = request.cpu.starts_with("x86-64");
   args.insert(args.end(), {"-tune-cpu", is_level ? std::string("generic") : request.cpu});
+  args.emplace_back("-fwrapv");  // the meaning that the interpreter gives to integer arithmetic
   for (const std::string& feature : deviations(request)) {
     args.insert(args.end(), {"-target-feature", feature});
   }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "compile/clang/host_compiler.hpp"
@@ -27,14 +26,8 @@ int default_limit() {
   return std::clamp(cores, 1, kMostLanes);
 }
 
-CompileResult failed(Severity severity, std::string text) {
-  CompileResult result;
-  result.diagnostics.push_back({severity, 0, 0, std::move(text)});
-  return result;
-}
-
 // The job of this thread, for the fatal-error handler, which gets no context.
-thread_local std::function<void(CompileResult&&)>* current_done = nullptr;
+thread_local std::function<void(std::string)>* current_failed = nullptr;
 
 }  // namespace
 
@@ -53,17 +46,17 @@ void Lanes::set_limit(int lanes) noexcept {
   wake_.notify_all();
 }
 
-void Lanes::submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept {
+void Lanes::submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept {
   {
     const std::scoped_lock lock(mutex_);
     const bool waiting_lane = idle_ > static_cast<int>(queue_.size());
     if (waiting_lane || lanes_ >= limit_ || start_lane() || lanes_ > 0) {
-      queue_.push_back(std::make_unique<Job>(Job{request, std::move(done)}));
+      queue_.push_back(std::make_unique<Job>(Job{std::move(work), std::move(failed)}));
       wake_.notify_all();
       return;
     }
   }
-  done(failed(Severity::kFatal, "no thread could be started for the compiler"));
+  failed("no thread could be started for the compiler");
 }
 
 bool Lanes::start_lane() noexcept {
@@ -111,15 +104,9 @@ void Lanes::work() noexcept {
     queue_.pop_front();
     ++running_;
     lock.unlock();
-    current_done = &job->done;
-    CompileResult result;
-    try {
-      result = compile_source(job->request);
-    } catch (const std::exception& error) {
-      result = failed(Severity::kFatal, error.what());
-    }
-    current_done = nullptr;
-    job->done(std::move(result));
+    current_failed = &job->failed;
+    job->work();
+    current_failed = nullptr;
     lock.lock();
     finish_job();
   }
@@ -127,7 +114,7 @@ void Lanes::work() noexcept {
 }
 
 void Lanes::on_fatal(void*, const char* reason, bool) {
-  if (auto* done = std::exchange(current_done, nullptr)) {
+  if (auto* failed = std::exchange(current_failed, nullptr)) {
     Lanes& lanes = instance();
     {
       const std::scoped_lock lock(lanes.mutex_);
@@ -135,7 +122,7 @@ void Lanes::on_fatal(void*, const char* reason, bool) {
       lanes.finish_job();
       if (!lanes.queue_.empty() && lanes.lanes_ < lanes.limit_) lanes.start_lane();
     }
-    (*done)(failed(Severity::kFatal, std::string("the compiler gave up: ") + reason));
+    (*failed)(std::string("the compiler gave up: ") + reason);
   }
   // Returning would end the process, and unwinding would leave LLVM's locks and tables as they are: stay here for ever.
   while (true) pause();

@@ -1,4 +1,4 @@
-// Threads with large stacks that compile; each request has one lane for itself.
+// Threads with large stacks that Clang runs on; each job has one lane for itself.
 #pragma once
 
 #include <condition_variable>
@@ -6,12 +6,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-
-#include "compile/request.hpp"
+#include <string>
 
 namespace sdfg::compiler {
 
-// Invariants: a job's `done` is called exactly once; the first job of the process runs alone; a lane that LLVM's
+// Invariants: a job ends or fails, and only once; the first job of the process runs alone; a lane that LLVM's
 // fatal-error handler ran on never returns to work (LLVM's state below it is unknown) and another takes its place.
 class Lanes {
  public:
@@ -19,12 +18,14 @@ class Lanes {
   static Lanes& instance();
 
   void set_limit(int lanes) noexcept;
-  void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept;
+  // One of the two is called, once: `work` on a lane; `failed` with a sentence, when LLVM gave up in it or no lane can
+  // be started.
+  void submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept;
 
  private:
   struct Job {
-    CompileRequest request;
-    std::function<void(CompileResult&&)> done;
+    std::function<void()> work;  // must not throw
+    std::function<void(std::string)> failed;
   };
 
   Lanes();

@@ -1,9 +1,14 @@
 // The one exported symbol of libsdfg-compiler.
 #include "compile/service.hpp"
 
+#include <exception>
+#include <future>
+#include <memory>
 #include <sdfg/export.hpp>
 
 #include "compile/build_id.hpp"
+#include "compile/clang/cpp_analysis.hpp"
+#include "compile/clang/host_compiler.hpp"
 #include "compile/clang/lanes.hpp"
 
 namespace sdfg::compiler {
@@ -16,7 +21,33 @@ class Service final : public CompilerService {
   const char* build_id() const noexcept override { return compiler_build_id().c_str(); }
   void set_lane_limit(int lanes) noexcept override { Lanes::instance().set_limit(lanes); }
   void submit(const CompileRequest& request, std::function<void(CompileResult&&)> done) noexcept override {
-    Lanes::instance().submit(request, std::move(done));
+    // Shared by the two ends of the job, of which one is called.
+    auto report = std::make_shared<std::function<void(CompileResult&&)>>(std::move(done));
+    Lanes::instance().submit(
+        [request, report] {
+          CompileResult result;
+          try {
+            result = compile_source(request);
+          } catch (const std::exception& error) {
+            result = failure(error.what());
+          }
+          (*report)(std::move(result));
+        },
+        [report](const std::string& reason) { (*report)(failure(reason)); });
+  }
+  tasklet::CppFacts analyse_cpp(const tasklet::CppTask& task) noexcept override {
+    auto promise = std::make_shared<std::promise<tasklet::CppFacts>>();
+    std::future<tasklet::CppFacts> future = promise->get_future();
+    Lanes::instance().submit([task, promise] { promise->set_value(facts_from_syntax(task)); },
+                             [task, promise](const std::string&) { promise->set_value(facts_from_tokens(task)); });
+    return future.get();
+  }
+
+ private:
+  static CompileResult failure(std::string text) {
+    CompileResult result;
+    result.diagnostics.push_back({Severity::kFatal, 0, 0, std::move(text)});
+    return result;
   }
 };
 
