@@ -4,10 +4,10 @@
 #include "compile/compiler.hpp"
 #include "compile/service.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 tasklet::CppFacts analyse_cpp(const tasklet::CppTask& task) {
   return compiler_service().analyse_cpp(task);
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -3,11 +3,11 @@
 
 #include "tasklet/analyse_cpp.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // Parses the text with Clang (a few milliseconds, more for the first use in a process, which opens the compiler
 // library). Any thread; may be handed on as a tasklet::CppAnalyser. Throws Error of class environment when the compiler
 // is missing.
 tasklet::CppFacts analyse_cpp(const tasklet::CppTask& task);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -5,7 +5,7 @@
 
 using sdfg::ScalarType;
 using sdfg::Type;
-using sdfg::compile::analyse_cpp;
+using sdfg::compiler::analyse_cpp;
 using sdfg::tasklet::CppFacts;
 using sdfg::tasklet::CppName;
 using sdfg::tasklet::CppTask;

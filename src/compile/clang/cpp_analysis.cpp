@@ -18,7 +18,7 @@
 #include "compile/clang/compat.hpp"
 #include "compile/clang/cpp_prelude.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -402,4 +402,4 @@ CppFacts facts_from_syntax(const CppTask& task) {
   return facts;
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -3,7 +3,7 @@
 
 #include "tasklet/analyse_cpp.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // What is known without parsing: tokens only, everything else on the safe side.
 tasklet::CppFacts facts_from_tokens(const tasklet::CppTask& task);
@@ -11,4 +11,4 @@ tasklet::CppFacts facts_from_tokens(const tasklet::CppTask& task);
 // Needs a large stack and prepare_thread().
 tasklet::CppFacts facts_from_syntax(const tasklet::CppTask& task);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 namespace {
 
@@ -45,8 +45,7 @@ template <class T> T abs(const sdfg_complex<T>&); template <class T> T norm(cons
 )";
   for (const char* name : kUnary) text += std::string("template <class T> T ") + name + "(const T&);\n";
   for (const char* name : kBinary) {
-    text +=
-        std::string("template <class A, class B> decltype(A() + B()) ") + name + "(const A&, const B&);\n";
+    text += std::string("template <class A, class B> decltype(A() + B()) ") + name + "(const A&, const B&);\n";
   }
   text +=
       "template <class T> T min(const T&, const T&);\ntemplate <class T> T max(const T&, const "
@@ -55,8 +54,7 @@ template <class T> T abs(const sdfg_complex<T>&); template <class T> T norm(cons
     text += std::string("template <class A, class B, class C> decltype(A() + B() + C()) ") + name +
             "(const A&, const B&, const C&);\n";
   }
-  for (const char* name : kPredicate)
-    text += std::string("template <class T> bool ") + name + "(const T&);\n";
+  for (const char* name : kPredicate) text += std::string("template <class T> bool ") + name + "(const T&);\n";
   text += R"(}
 using namespace sdfg_math;
 namespace std {
@@ -152,4 +150,4 @@ std::string spelling(const Type& type, std::string& declarations, std::vector<st
   return "void";
 }
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler

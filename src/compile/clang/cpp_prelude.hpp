@@ -5,7 +5,7 @@
 
 #include "tasklet/analyse_cpp.hpp"
 
-namespace sdfg::compile {
+namespace sdfg::compiler {
 
 // Integer types, pure math functions globally and in std, dace and dace::math, complex numbers.
 const std::string& analysis_prelude();
@@ -14,4 +14,4 @@ const std::string& analysis_prelude();
 // `declarations`, once each.
 std::string spelling(const Type& type, std::string& declarations, std::vector<std::string>& declared);
 
-}  // namespace sdfg::compile
+}  // namespace sdfg::compiler
