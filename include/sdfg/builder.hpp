@@ -11,6 +11,7 @@
 #include <sdfg/dataflow.hpp>
 #include <sdfg/error.hpp>
 #include <sdfg/graph.hpp>
+#include <sdfg/operations.hpp>
 #include <sdfg/stream.hpp>
 #include <string>
 #include <string_view>

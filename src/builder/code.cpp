@@ -258,6 +258,7 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
   const auto connector_name = [&](const std::string& stem, std::size_t& next) {
     std::string name = stem + std::to_string(next++);
     while (!is_free(name)) name = stem + std::to_string(next++);
+    code_names.insert(name);
     return name;
   };
   std::size_t next_input = 0;
@@ -282,6 +283,7 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
   } else {
     const ScalarType type = graph.containers.at(container).type.scalar();
     while (!is_free(out)) out += '_';
+    code_names.insert(out);
     types.emplace(out, type);
     body.push_back({tasklet::Assign{tasklet::Expr::name(out, type), converted(std::move(value), type)}});
     tasklet.outputs.push_back({out, type});
@@ -325,6 +327,39 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
     state.edges.push_back(std::move(m));
   }
   emit(std::move(state), {}, where);
+}
+
+void BuilderImpl::free_code_name(const std::string& name) {
+  if (!code_names.erase(name)) return;
+  ir::walk(graph.body, [&](ir::Element& e) {
+    auto* state = std::get_if<ir::State>(&e.kind);
+    if (state == nullptr) return;
+    for (ir::Node& n : state->nodes) {
+      auto* t = std::get_if<ir::Tasklet>(&n.kind);
+      if (t == nullptr || t->code.language != tasklet::Language::kTree) continue;
+      const tasklet::Uses uses = tasklet::uses_of(t->code.body);
+      const auto has = [&](const auto& list) {
+        return std::any_of(list.begin(), list.end(), [&](const ir::Connector& c) { return c.name == name; });
+      };
+      const bool is_local = std::find(uses.written.begin(), uses.written.end(), name) != uses.written.end();
+      if (!has(t->inputs) && !has(t->outputs) && !is_local) continue;
+      const std::string other = name + "_";
+      t->code.body = tasklet::replace_names(t->code.body, {{name, tasklet::Expr::name(other)}});
+      std::map<std::string, Type, std::less<>> types;
+      for (auto* list : {&t->inputs, &t->outputs}) {
+        for (ir::Connector& c : *list) {
+          if (c.name == name) c.name = other;
+          types.emplace(c.name, c.type);
+        }
+      }
+      t->code.body = tasklet::infer_types(t->code.body, environment(graph, types));
+      for (ir::Memlet& m : state->edges) {
+        if (m.dst == n.id && m.dst_connector == name) m.dst_connector = other;
+        if (m.src == n.id && m.src_connector == name) m.src_connector = other;
+      }
+    }
+  });
+  code_names.insert(name + "_");
 }
 
 }  // namespace sdfg::detail

@@ -386,6 +386,7 @@ OpenScope IfChain::open_else_if(const detail::ExprRef& condition, Where where_) 
   b.statement();
   std::vector<std::unique_ptr<ir::Element>> computed = b.take_after(first_, where);
   ir::If* branches = &std::get<ir::If>(element_of(b, last_).kind);
+  for (const auto& element : computed) b.moved.insert(element->id);
   if (!computed.empty()) {
     // The condition needs statements: they run only when no condition before holds, so the rest becomes an if inside an
     // else.

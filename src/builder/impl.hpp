@@ -194,7 +194,12 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
   void emit_tasklet(const std::string& container, const std::vector<symbolic::Expr>& indices, const TreePtr& tree,
                     const std::optional<ir::ReduceOp>& wcr, const SourceLocation& where);
 
+  // Connectors and locals of generated tasklets. A parameter that is declared later and wants such a name gets it.
+  std::set<std::string, std::less<>> code_names;
+  void free_code_name(const std::string& name);
+
   // ---- Control flow (control.cpp) ----
+  std::set<std::uint32_t> moved;  // elements that compute a condition of else_if, now inside an else
   // Elements of the current scope's sequence after the one with this id; the element itself must be there.
   std::vector<std::unique_ptr<ir::Element>> take_after(std::uint32_t id, const SourceLocation& where);
   // The loop (or map, when `continues`) that break and continue mean.

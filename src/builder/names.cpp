@@ -35,6 +35,7 @@ std::string BuilderImpl::claim_parameter(std::string_view name, const SourceLoca
          "call order() after the last declaration");
   }
   std::string result(name);
+  free_code_name(result);
   stack_.front()->names[result] = result;
   return result;
 }
@@ -59,7 +60,9 @@ std::string BuilderImpl::claim_local(std::string_view name, const SourceLocation
 }
 
 std::string BuilderImpl::fresh(std::string_view wish) const {
-  return graph.unique_name(wish);
+  std::string name = graph.unique_name(wish);
+  while (code_names.contains(name)) name = graph.unique_name(name + "_");
+  return name;
 }
 
 Index BuilderImpl::new_symbol(std::string_view name, ir::BinderKind binder, ScalarType type,

@@ -59,6 +59,10 @@ void BuilderImpl::refresh(const ExprRef& e, const SourceLocation& where) {
   check_usable(at);
   check_owner(e->owner, at, "the value");
   check_open({e->position.scope}, at, "the value");
+  if (moved.contains(e->position.after)) {
+    fail(at, "the value was made between an if_ and its else_if, and can't be used after that",
+         "make it before the if_");
+  }
   if (e->reads.empty()) return;
   const bool stale = std::any_of(e->reads.begin(), e->reads.end(), [&](const std::string& name) {
     const auto container = containers.find(name);
@@ -164,22 +168,18 @@ TreePtr stretched(const TreePtr& tree, const ir::Extents& from, const ir::Extent
   return substitute(tree, by);
 }
 
-bool is_signed_integer(ScalarType t) {
-  return is_integer_type(t) && !is_unsigned_type(t);
-}
-
-// C++'s quotient and remainder in the graph's operators, whose division rounds down.
+// The operation with C++'s meaning for its types.
 TreePtr build(const BuilderImpl& b, Op op, ScalarType type, std::vector<TreePtr> args, const SourceLocation& where) {
   if (op == Op::kDiv && is_integer_type(type)) {
+    // The graph's own integer division rounds down; of an exact multiple there is nothing to round.
     TreePtr x = cast_tree(type, args[0]);
     TreePtr y = cast_tree(type, args[1]);
     if (is_unsigned_type(type)) return op_tree(Op::kFloorDiv, type, {std::move(x), std::move(y)});
-    TreePtr exact = op_tree(Op::kSub, type, {x, op_tree(Op::kRemainder, type, {x, y})});
-    return op_tree(Op::kFloorDiv, type, {std::move(exact), std::move(y)});
+    TreePtr multiple = op_tree(Op::kSub, type, {x, op_tree(Op::kRemainder, type, {x, y})});
+    return op_tree(Op::kFloorDiv, type, {std::move(multiple), std::move(y)});
   }
   if (op == Op::kRemainder) {
     for (TreePtr& arg : args) arg = cast_tree(type, std::move(arg));
-    if (!is_signed_integer(type)) op = Op::kFloorMod;
   }
   if (op == Op::kPower && is_integer_type(type)) {
     const auto* literal = std::get_if<tasklet::Literal>(&args[1]->node);

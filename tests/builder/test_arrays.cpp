@@ -1,5 +1,6 @@
 // Whole arrays: element-wise expressions, broadcasting, slices, reductions, products.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <complex>
 #include <limits>
 
@@ -282,4 +283,50 @@ TEST_CASE("rank-0 arrays mix with scalars and arrays") {
   CHECK(sv == 3);
   CHECK(a[0] == -2);
   CHECK(a[2] == 3);
+}
+
+TEST_CASE("operations that become library nodes") {
+  Builder g("operations");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N, N});
+  auto L = g.array<double>("L", {N, N});
+  auto b = g.array<double>("b", {N});
+  auto x = g.array<double>("x", {N});
+  auto I = g.array<double>("I", {N, N});
+  auto c = g.array<double>("c", {N});
+  auto k = g.array<std::int64_t>("k", {3});
+  auto z = g.array<double>("z", {N});
+  L = cholesky(A);
+  x = solve(A, b * 2.0);
+  I = inv(A.slice(all, all));
+  c = cumsum(b) + 1.0;
+  k(0) = argmax(b);
+  k.slice(range(1, 3)) = argmin(A.slice(range(0, 2), all), 1);
+  z = real(ifft(fft(b)));
+  double a[] = {4, 2, 2, 3}, l[4], bv[] = {1, 2}, xv[2], iv[4], cv[2], zv[2];
+  std::int64_t kv[3];
+  test::run(g, Arguments()
+                   .set("N", 2)
+                   .set("A", a)
+                   .set("L", l)
+                   .set("b", bv)
+                   .set("x", xv)
+                   .set("I", iv)
+                   .set("c", cv)
+                   .set("k", kv)
+                   .set("z", zv));
+  CHECK(l[0] == 2);
+  CHECK(l[2] == 1);
+  CHECK(l[3] == Approx(std::sqrt(2.0)));
+  CHECK(4 * xv[0] + 2 * xv[1] == Approx(2));
+  CHECK(2 * xv[0] + 3 * xv[1] == Approx(4));
+  CHECK(iv[0] == Approx(3.0 / 8));
+  CHECK(iv[1] == Approx(-2.0 / 8));
+  CHECK(cv[0] == 2);
+  CHECK(cv[1] == 4);
+  CHECK(kv[0] == 1);
+  CHECK(kv[1] == 1);
+  CHECK(kv[2] == 0);
+  CHECK(zv[0] == Approx(1));
+  CHECK(zv[1] == Approx(2));
 }

@@ -235,6 +235,11 @@ TEST_CASE("conditions") {
   auto chain = h.if_(J(0) > 0, [] {});
   J(1) = 2;
   CHECK(error_of([&] { chain.else_([] {}); }).starts_with("usage error: the branch does not follow its if_ directly"));
+  auto other = h.if_(J(0) > 0, [] {});
+  auto between = J(J(0)) + 1;
+  other.else_if(between > 0, [] {});
+  CHECK(
+      error_of([&] { J(2) = between; }).starts_with("usage error: the value was made between an if_ and its else_if"));
   CHECK(error_of([&] {
           h.for_("i", 0, [&](auto i) { return J(J(i)) > 0; }, [](auto i) { return i + 1; }, [] {});
         }).starts_with("usage error: the condition of this loop reads an index or bound from a container"));

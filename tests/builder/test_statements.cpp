@@ -339,3 +339,18 @@ TEST_CASE("connectors avoid the names of symbols") {
   test::run(g, Arguments().set("in0", 2).set("out", 3).set("A", a));
   CHECK(a[2] == 6);
 }
+
+TEST_CASE("a parameter declared later takes a name that connectors already use") {
+  Builder g("later");
+  auto A = g.array<double>("A", {4});
+  A(0) = (A(1) + 1.0) * (A(1) + 1.0);
+  auto d = A(1) - 1.0;
+  A(2) = d * d + A(0);
+  auto out = g.symbol("out"), in0 = g.symbol("in0"), v0 = g.symbol("v0");
+  A(3) = A(2) + out + in0 + v0;
+  double a[] = {0, 2, 0, 0};
+  test::run(g, Arguments().set("A", a).set("out", 1).set("in0", 10).set("v0", 100));
+  CHECK(a[0] == 9);
+  CHECK(a[2] == 10);
+  CHECK(a[3] == 121);
+}
