@@ -42,6 +42,7 @@ bool Lowering::is_pointer(std::string_view path) const {
 
 bool Lowering::is_read_only(std::string_view path) const {
   const std::string_view root = root_name(path);
+  if (root.empty()) return false;
   return g_.containers.at(root).constant.has_value() || !uses_.written(root);
 }
 

@@ -488,8 +488,86 @@ void Lowering::map(const ir::Element& e, const ir::Map& m) {
   if (can_fail) check_failed("sdfg_failed(call)", e.id);
 }
 
-void Lowering::consume(const ir::Element& e, const ir::Consume&) {
-  unsupported(e.id, "a consume scope");
+// Each worker pops until nothing is left and nobody is working who could still push. `busy` counts those between a pop
+// and the end of its body; it is raised before the pop, so that a worker who sees zero and an empty stream has seen
+// everything.
+void Lowering::consume(const ir::Element& e, const ir::Consume& c) {
+  if (c.chunk_size != 1)
+    unsupported(e.id, "a consume scope with chunks of " + std::to_string(c.chunk_size) + " elements");
+  const ir::Container& stream = container(c.stream);
+  const ir::Container& popped = container(c.element);
+  if (!popped.is_scalar()) unsupported(e.id, "a consume scope whose element is no scalar");
+  const bool parallel =
+      c.schedule == ir::Schedule::kParallel && parallel_depth_ == 0 && options_.openmp && !c.num_workers.is_one();
+  needs_call_ = true;
+  support_.need(Helper::kFailed);
+  const Text queue = base(c.stream) + (stream.transient ? ".queue" : "");
+  const Text busy = names_.fresh("busy");
+  const Text name = names_.of(c.element);
+
+  Target t;
+  t.id = e.id;
+  t.is_loop = true;
+  t.parallel = parallel;
+  t.plain_continue = false;  // the count of busy workers goes down at the end of every body
+  if (parallel) ++parallel_depth_;
+  Statements loop_body = collect([&] {
+    Statements stop;
+    stop.push_back(statement(Break{}, ordinal(e.id)));
+    If failed;
+    failed.branches.push_back({c.condition ? "sdfg_failed(call) || " + parenthesised(control_condition(*c.condition))
+                                           : Text("sdfg_failed(call)"),
+                               stop});
+    emit(std::move(failed), e.id);
+    if (parallel) emit(Evaluate{"__atomic_fetch_add(&" + busy + ", 1, __ATOMIC_SEQ_CST)"}, e.id);
+    Declare d;
+    d.type = type_text(popped.type);
+    d.name = name;
+    d.init = "{}";
+    emit(std::move(d), e.id);
+    If empty;
+    Statements idle = collect([&] {
+      if (!parallel) {
+        emit(Break{}, e.id);
+        return;
+      }
+      If done;
+      done.branches.push_back(
+          {"__atomic_sub_fetch(&" + busy + ", 1, __ATOMIC_SEQ_CST) == 0 && sdfg_abi->stream_size(" + queue + ") == 0",
+           stop});
+      emit(std::move(done), e.id);
+      emit(Continue{}, e.id);
+    });
+    empty.branches.push_back({"!sdfg_abi->stream_pop(call, " + queue + ", &" + name + ")", std::move(idle)});
+    emit(std::move(empty), e.id);
+    for (Statement& s : target_body(t, e, c.body, e.id)) out_->push_back(std::move(s));
+    if (parallel) emit(Evaluate{"__atomic_fetch_sub(&" + busy + ", 1, __ATOMIC_SEQ_CST)"}, e.id);
+  });
+  if (parallel) --parallel_depth_;
+  While forever;
+  forever.condition = "true";
+  forever.body = std::move(loop_body);
+  if (parallel) {
+    Declare d;
+    d.type = "int64_t";
+    d.name = busy;
+    d.init = "0";
+    emit(std::move(d), e.id);
+  }
+  For workers;
+  workers.type = "int64_t";
+  workers.variable = c.worker.empty() ? names_.fresh("worker") : names_.of(c.worker);
+  workers.begin = "0";
+  workers.bound = parallel ? expr(c.num_workers) : Text("1");
+  workers.hints.parallel = parallel;
+  if (parallel) {
+    workers.hints.schedule = "static, 1";
+    unit_.uses_openmp = true;
+  }
+  workers.body.push_back(statement(std::move(forever), ordinal(e.id)));
+  emit(std::move(workers), e.id, comment_text(e.label));
+  if (t.leave_used) emit(Label{t.leave}, e.id);
+  check_failed("sdfg_failed(call)", e.id);
 }
 
 }  // namespace sdfg::lower

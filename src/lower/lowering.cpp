@@ -54,7 +54,12 @@ Unit Lowering::host_unit() {
     const Text name = names_.of(p);
     Text type, plain;
     if (const ir::Container* c = g_.containers.find(p)) {
-      const Text element = c->kind == ir::ContainerKind::kStructure ? type_text(c->type) : type_text(c->type);
+      if (c->kind == ir::ContainerKind::kContainerArray) {
+        throw Error(ErrorClass::kUsage,
+                    "The argument '" + p + "' is an array of containers, which host code can't take.",
+                    {{"container '" + p + "'", c->location}});
+      }
+      const Text element = c->kind == ir::ContainerKind::kStructure ? container_structure(*c) : type_text(c->type);
       if (c->kind == ir::ContainerKind::kStream) {
         type = plain = "void*";
       } else if (!is_pointer(p)) {

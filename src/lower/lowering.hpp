@@ -121,9 +121,11 @@ class Lowering {
   // ---- containers (memory.cpp) ----
   void declare_containers(const std::vector<std::string>& locals, bool& needs_braces);
   void declare_container(const ir::Container& c, bool& needs_braces);
+  void declare_structure(const ir::Container& c, bool& needs_braces);
   void declare_view(const ir::Container& c);
   void declare_persistent();
   void declare_constant(const ir::Container& c);
+  Text label_of(const ir::Container& c);
   void check_extents(const ir::Container& c);
   Text size_call(const ir::Container& c);
   bool fits_stack(const ir::Container& c) const;
@@ -155,6 +157,7 @@ class Lowering {
   Text window_element(std::string_view name, const Binding::Window& w, std::span<const Text> indices);
   Text structure_text(const Type& t);
   Text opaque_text(const Type& t);
+  Text container_structure(const ir::Container& c);
   Text literal(const tasklet::Value& v);
   void finish_support();
   std::vector<Text> texts(const std::vector<symbolic::Expr>& exprs);
@@ -162,6 +165,7 @@ class Lowering {
   // ---- dataflow (state.cpp, copy.cpp) ----
   void state(const ir::Element& e, const ir::State& s);
   void tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tasklet& t);
+  void declare_mentioned(const std::string& text, ir::Id origin);
   void cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Tasklet& t);
   void statements(const ir::State& s, const tasklet::Body& body, Binding& b, ir::Id origin);
   bool bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b, bool inline_values);

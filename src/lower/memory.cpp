@@ -19,6 +19,11 @@ std::int64_t alignment_of(const ir::Container& c) {
 
 }  // namespace
 
+// The user's name of a container, when the identifier doesn't show it.
+Text Lowering::label_of(const ir::Container& c) {
+  return c.label == names_.of(c.name) ? Text() : comment_text(c.label);
+}
+
 std::vector<const ir::Container*> Lowering::in_dependency_order(const std::vector<std::string>& locals) const {
   std::vector<const ir::Container*> out;
   std::set<std::string, std::less<>> done;
@@ -97,8 +102,21 @@ Text Lowering::size_call(const ir::Container& c) {
 
 void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
   if (!uses_.used(c.name)) return;
+  switch (c.storage) {
+    case ir::Storage::kDefault:
+    case ir::Storage::kRegister:
+    case ir::Storage::kHeap:
+    case ir::Storage::kPinned:
+    case ir::Storage::kThreadLocal: break;
+    case ir::Storage::kGpuGlobal:
+    case ir::Storage::kGpuShared:
+      throw Error(ErrorClass::kUsage,
+                  "The transient '" + c.name + "' lives in " + std::string(ir::to_string(c.storage)) +
+                      " memory, which host code can't allocate.",
+                  {{"container '" + c.name + "'", c.location}});
+  }
   const Text name = names_.of(c.name);
-  const Text type = type_text(c.type);
+  const Text type = c.kind == ir::ContainerKind::kStructure ? Text() : type_text(c.type);
   switch (c.kind) {
     case ir::ContainerKind::kScalar: {
       if (uses_.written_once(c.name) != 0) return;  // declared by its one write
@@ -106,7 +124,7 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
       d.type = type;
       d.name = name;
       d.init = c.zeroed ? Text("{}") : Text();
-      emit(std::move(d), 0, comment_text(c.label));
+      emit(std::move(d), 0, label_of(c));
       return;
     }
     case ir::ContainerKind::kView: declare_view(c); return;
@@ -137,11 +155,10 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
       check_failed("!" + name + ".queue", 0);
       return;
     }
-    case ir::ContainerKind::kStructure:
+    case ir::ContainerKind::kStructure: declare_structure(c, needs_braces); return;
     case ir::ContainerKind::kContainerArray:
       throw Error(ErrorClass::kUsage,
-                  "The transient '" + c.name + "' is a " + std::string(ir::to_string(c.kind)) +
-                      "; host code can only take these as arguments.",
+                  "The transient '" + c.name + "' is an array of containers; host code can't allocate these.",
                   {{"container '" + c.name + "'", c.location}});
   }
 
@@ -157,7 +174,7 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
         alignment_of(c), elements * c.type.size() >= kDefaultAlignment ? alignment_of(c) : c.type.alignment()));
     if (d.alignment == c.type.alignment()) d.alignment = 0;
     if (c.zeroed) d.init = "{}";
-    emit(std::move(d), 0, comment_text(c.label));
+    emit(std::move(d), 0, label_of(c));
     return;
   }
 
@@ -180,11 +197,52 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
   p.name = name;
   p.is_const = false;
   p.init = "(" + type + "*)" + owner + ".memory";
-  emit(std::move(p), 0, comment_text(c.label));
+  emit(std::move(p), 0, label_of(c));
   if (c.zeroed) {
     const bool checked = size_helpers_.contains(c.name);
     emit(
         Evaluate{"__builtin_memset(" + name + ", 0, " + size + (checked ? ".value" : "") + " * sizeof(" + type + "))"});
+  }
+}
+
+// A structure on the stack whose array members are heap memory.
+void Lowering::declare_structure(const ir::Container& c, bool& needs_braces) {
+  const Text type = container_structure(c);
+  const Text value = names_.fresh(c.name + "_value");
+  Declare d;
+  d.type = type;
+  d.name = value;
+  d.init = "{}";
+  emit(std::move(d));
+  Declare p;
+  p.type = type + "*";
+  p.name = names_.of(c.name);
+  p.init = "&" + value;
+  p.is_const = false;
+  emit(std::move(p), 0, label_of(c));
+  needs_braces = true;
+  for (const ir::Container& m : c.members) {
+    if (m.is_scalar()) continue;
+    if (m.kind != ir::ContainerKind::kArray) {
+      throw Error(ErrorClass::kUsage,
+                  "The member '" + m.name + "' of the transient structure '" + c.name + "' is a " +
+                      std::string(ir::to_string(m.kind)) + "; host code allocates arrays and scalars only.",
+                  {{"container '" + c.name + "'", c.location}});
+    }
+    support_.need(Helper::kOwned);
+    needs_call_ = true;
+    const Text owner = names_.fresh(c.name + "_" + m.name + "_memory");
+    ir::Container named = m;
+    named.name = c.name + "_" + m.name;
+    Declare memory;
+    memory.type = "const sdfg_owned";
+    memory.name = owner;
+    memory.init = "call, " + size_call(named) + ", sizeof(" + type_text(m.type) + "), " +
+                  std::to_string(alignment_of(m)) + ", " + std::to_string(container_ordinal(c.name));
+    memory.is_constructor = true;
+    emit(std::move(memory));
+    check_failed("!" + owner + ".memory", 0);
+    emit(Store{value + "." + sanitised(m.name), "=", "(" + type_text(m.type) + "*)" + owner + ".memory"});
   }
 }
 
@@ -206,7 +264,7 @@ void Lowering::declare_view(const ir::Container& c) {
   d.name = names_.of(c.name);
   const Text address = address_at(c.viewed, c.viewed_subset);
   d.init = cast.empty() ? address : cast + "(" + address + ")";
-  emit(std::move(d), 0, comment_text(c.label));
+  emit(std::move(d), 0, label_of(c));
 }
 
 void Lowering::declare_persistent() {
@@ -219,6 +277,14 @@ void Lowering::declare_persistent() {
       throw Error(ErrorClass::kUsage,
                   "The " + std::string(ir::to_string(c.kind)) + " '" + c.name + "' can't be " +
                       std::string(ir::to_string(c.lifetime)) + ".",
+                  {{"container '" + c.name + "'", c.location}});
+    }
+    if (c.storage == ir::Storage::kThreadLocal || c.storage == ir::Storage::kGpuGlobal ||
+        c.storage == ir::Storage::kGpuShared) {
+      throw Error(ErrorClass::kUsage,
+                  "The " + std::string(ir::to_string(c.lifetime)) + " container '" + c.name + "' lives in " +
+                      std::string(ir::to_string(c.storage)) +
+                      " memory; host code keeps such containers on the heap only.",
                   {{"container '" + c.name + "'", c.location}});
     }
     needs_call_ = true;
@@ -246,7 +312,7 @@ void Lowering::declare_persistent() {
       d.init = "(" + type + "*)sdfg_abi->persistent(call, " + owner + ", " + bytes + ", " +
                std::to_string(alignment_of(c)) + ", " + (c.zeroed ? "1" : "0") + ")";
     }
-    emit(std::move(d), 0, comment_text(c.label));
+    emit(std::move(d), 0, label_of(c));
     check_failed("!" + names_.of(c.name), 0);
     if (external && c.zeroed) emit(Evaluate{"__builtin_memset(" + names_.of(c.name) + ", 0, " + bytes + ")"});
   }

@@ -45,6 +45,35 @@ Text Lowering::structure_text(const Type& t) {
   return name;
 }
 
+// The C structure of a structure container: scalars by value, arrays as pointers, structures as pointers to theirs.
+Text Lowering::container_structure(const ir::Container& c) {
+  const Text name = sanitised("struct_" + c.name);
+  if (!structures_.contains(name)) {
+    Text definition = "struct " + name + " {";
+    for (const ir::Container& m : c.members) {
+      Text type;
+      switch (m.kind) {
+        case ir::ContainerKind::kScalar: type = type_text(m.type); break;
+        case ir::ContainerKind::kArray:
+        case ir::ContainerKind::kView:
+        case ir::ContainerKind::kReference: type = type_text(m.type) + "*"; break;
+        case ir::ContainerKind::kStructure: {
+          ir::Container inner = m;
+          inner.name = c.name + "_" + m.name;
+          type = container_structure(inner) + "*";
+          break;
+        }
+        case ir::ContainerKind::kStream: type = "void*"; break;
+        case ir::ContainerKind::kContainerArray: type = "void**"; break;
+      }
+      definition += " " + type + " " + sanitised(m.name) + ";";
+    }
+    structures_.emplace(name, definition + " };\n");
+    structure_order_.push_back(name);
+  }
+  return name;
+}
+
 tasklet::CppStyle Lowering::style_for(const Binding& b) {
   tasklet::CppStyle style;
   style.name = [this, &b](std::string_view name, const Type&) -> std::string {

@@ -1,6 +1,8 @@
 // Lowers the dataflow of a state: tasklets as single lines where possible, library nodes that are plain loops,
 // references.
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 #include "lower/lowering.hpp"
 #include "tasklet/value.hpp"
@@ -418,6 +420,36 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
   emit(Scope{std::move(inner)}, n.id, comment);
 }
 
+// The user's text names symbols and containers by their own names; where generated ones differ, it gets constants of
+// its own.
+void Lowering::declare_mentioned(const std::string& text, ir::Id origin) {
+  std::set<std::string> seen;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    if (!word(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    while (at < text.size() && word(text[at])) ++at;
+    const std::string name = text.substr(start, at - start);
+    if (!seen.insert(name).second) continue;
+    Declare d;
+    d.name = name;
+    if (g_.symbols.contains(name)) {
+      d.type = symbol_type(name);
+      d.init = names_.of(name);
+    } else if (const ir::Container* c = g_.containers.find(name); c && (c->constant || c->is_scalar())) {
+      d.type = c->is_scalar() ? type_text(c->type) : "auto* ";
+      d.init = c->is_scalar() ? element_of(name, {}) : base(name);
+    } else {
+      continue;
+    }
+    d.is_const = true;
+    if (d.init != d.name) emit(std::move(d), origin);
+  }
+}
+
 void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Tasklet& t) {
   if (!t.code.global_text.empty() && unit_.global_code.find(t.code.global_text) == Text::npos) {
     unit_.global_code += t.code.global_text + (t.code.global_text.ends_with('\n') ? "" : "\n");
@@ -467,10 +499,15 @@ void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Task
       emit(std::move(d), n.id);
     }
     Statements body = collect([&] {
+      declare_mentioned(t.code.text, n.id);
       for (const ir::Connector& in : t.inputs) {
         const Type type = ir::connector_type(g_, s, n, in.name, false);
         Declare d;
-        d.type = type.kind() == Type::Kind::kPointer ? "const " + type_text(type.pointee()) + "*" : type_text(type);
+        // Code may write in place through an input of a container that is written anyway, as LAPACK does.
+        const bool read_only =
+            is_read_only(b.windows.contains(in.name) ? b.windows.at(in.name).container : std::string_view());
+        d.type = type.kind() == Type::Kind::kPointer ? (read_only ? "const " : "") + type_text(type.pointee()) + "*"
+                                                     : type_text(type);
         d.name = in.name;
         d.init = b.values.at(in.name);
         if (d.init == d.name) continue;  // the fresh name is the connector's own
