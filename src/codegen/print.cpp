@@ -19,6 +19,7 @@ class Printer {
     raw(unit.global_code);
     for (const ConstantTable& c : unit.constants) constant(c);
     for (const IndexHelper& h : unit.helpers) helper(h);
+    raw(unit.accessors);
     for (const Function& f : unit.functions) {
       line("");
       function(f);

@@ -137,7 +137,57 @@ Text Lowering::element_of(std::string_view path, std::span<const Text> indices) 
                                            std::to_string(indices.size()) + " indices, its rank is " +
                                            std::to_string(c.rank()));
   }
+  if (options_.check_bounds && !unchecked_ && c.rank() > 0 && !c.constant) return checked_element(path, indices);
   return base(path) + "[" + flat_index(path, indices) + "]";
+}
+
+Text Lowering::checked_element(std::string_view path, std::span<const Text> indices) {
+  needs_call_ = true;
+  auto it = accessors_.find(path);
+  if (it == accessors_.end()) {
+    support_.need(Helper::kOutside);
+    const ir::Layout& layout = container(path).layout;
+    const Layouted& how = layout_of(path);
+    Accessor accessor;
+    std::string wish(path);
+    std::ranges::replace(wish, '.', '_');
+    accessor.name = names_.fresh(wish + "_at");
+    symbolic::SymbolSet used = layout.free_symbols();
+    used.insert(how.extras.begin(), how.extras.end());
+    accessor.extras.assign(used.begin(), used.end());
+    Text parameters, arguments, tests;
+    for (std::size_t d = 0; d < layout.rank(); ++d) {
+      Text index = "at" + std::to_string(d);  // symbols of the layout share the scope
+      while (std::ranges::any_of(used, [&](const std::string& s) { return names_.of(s) == index; })) index += "_";
+      parameters += ", int64_t " + index;
+      arguments += (d ? ", " : "") + index;
+      symbolic::CppPrinter printer;
+      printer.symbol = [&](const std::string& s) { return names_.of(s); };
+      const Text extent = symbolic::to_cpp(layout.shape()[d], printer);
+      const Text shifted =
+          layout.offset()[d].is_zero()
+              ? index
+              : "(" + index + " + " + parenthesised(symbolic::to_cpp(layout.offset()[d], printer)) + ")";
+      const int known = container_ordinal(root_name(path));
+      tests += "  if (" + shifted + " < 0 || " + shifted + " >= " + parenthesised(extent) +
+               ") return sdfg_outside<T>(call, " + std::to_string(known) + ", " + std::to_string(d) + ", " + index +
+               ", " + extent + ");\n";
+    }
+    std::vector<Text> own;
+    for (std::size_t begin = 0; begin < arguments.size();) {
+      const std::size_t comma = std::min(arguments.find(", ", begin), arguments.size());
+      own.push_back(arguments.substr(begin, comma - begin));
+      begin = comma + 2;
+    }
+    for (const std::string& s : accessor.extras) parameters += ", [[maybe_unused]] int64_t " + names_.of(s);
+    unit_.accessors += "template <typename T>\nstatic inline T& " + accessor.name + "(sdfg_call* call, T* base" +
+                       parameters + ") {\n" + tests + "  return base[" + flat_index(path, own) + "];\n}\n";
+    it = accessors_.emplace(std::string(path), std::move(accessor)).first;
+  }
+  Text out = it->second.name + "(call, " + base(path);
+  for (const Text& i : indices) out += ", " + i;
+  for (const std::string& s : it->second.extras) out += ", " + names_.of(s);
+  return out + ")";
 }
 
 Text Lowering::element_at(std::string_view path, const ir::Subset& subset) {

@@ -200,7 +200,7 @@ void Lowering::leave(const ir::Element& e, const ir::Exit& x) {
         emit(Break{}, e.id);
         return;
       }
-      if (!t.leave_used) t.leave = names_.fresh("leave_" + std::to_string(ordinal(t.id)));
+      if (!t.leave_used) t.leave = names_.fresh("leave");
       t.leave_used = true;
       emit(Goto{t.leave}, e.id);
       return;
@@ -209,7 +209,7 @@ void Lowering::leave(const ir::Element& e, const ir::Exit& x) {
       emit(Continue{}, e.id);
       return;
     }
-    if (!t.next_used) t.next = names_.fresh("next_" + std::to_string(ordinal(t.id)));
+    if (!t.next_used) t.next = names_.fresh("next");
     t.next_used = true;
     emit(Goto{t.next}, e.id);
     return;
@@ -223,7 +223,7 @@ void Lowering::emit_failure_exit(ir::Id origin) {
   for (auto it = targets_.rbegin(); it != targets_.rend(); ++it) {
     Target& t = **it;
     if (!t.parallel) continue;
-    if (!t.next_used) t.next = names_.fresh("next_" + std::to_string(ordinal(t.id)));
+    if (!t.next_used) t.next = names_.fresh("next");
     t.next_used = true;
     emit(Goto{t.next}, origin);
     return;

@@ -82,6 +82,49 @@ void Lowering::emit_nested(const std::vector<Text>& variables, const std::vector
   for (Statement& s : body) out_->push_back(std::move(s));
 }
 
+// Sizes that can't be proven equal are compared at run time: a copy never reads or writes more than its subsets.
+void Lowering::check_volumes(const std::vector<Running>& from, const std::vector<Running>& to, ir::Id origin) {
+  Expr source = 1, target = 1;
+  for (const Running& r : from) source = source * r.size;
+  for (const Running& r : to) target = target * r.size;
+  if (symbolic::is_equal(source, target, facts()) == Truth::kYes) return;
+  support_.need(Helper::kFail);
+  needs_call_ = true;
+  Statements report;
+  report.push_back(statement(Evaluate{"sdfg_fail(call, 7, " + std::to_string(ordinal(origin)) + ", " + expr(source) +
+                                      ", " + expr(target) + ")"},
+                             ordinal(origin)));
+  check_failed(parenthesised(expr(source)) + " != " + parenthesised(expr(target)), origin, std::move(report));
+}
+
+// With bounds checks on: the corners of a window lie inside its container, unless it is empty.
+void Lowering::check_window(const Side& side, ir::Id origin) {
+  const ir::Container& c = container(side.path);
+  for (std::size_t d = 0; d < side.subset.rank() && d < c.rank(); ++d) {
+    const ir::Range& r = side.subset[d];
+    const bool down = symbolic::is_positive(-r.step, facts()) == Truth::kYes;
+    const Expr last = r.begin + (r.count() - 1) * r.step;
+    const Expr low = (down ? last : r.begin) + c.layout.offset()[d];
+    const Expr high = (down ? r.begin : last) + c.layout.offset()[d];
+    const Expr& extent = c.layout.shape()[d];
+    const bool low_fine = symbolic::is_nonnegative(low, facts()) == Truth::kYes;
+    const bool high_fine = symbolic::is_less(high, extent, facts()) == Truth::kYes;
+    if (low_fine && high_fine) continue;
+    support_.need(Helper::kFail);
+    needs_call_ = true;
+    const Text at = expr(low_fine ? high : low);
+    Statements report;
+    report.push_back(
+        statement(Evaluate{"sdfg_fail(call, 4, " + std::to_string(container_ordinal(root_name(side.path))) + ", " +
+                           std::to_string(d) + ", " + at + ", " + expr(extent) + ")"},
+                  ordinal(origin)));
+    const Text outside =
+        parenthesised(expr(low)) + " < 0 || " + parenthesised(expr(high)) + " >= " + parenthesised(expr(extent));
+    check_failed(parenthesised(expr(side.subset.num_elements())) + " > 0 && (" + outside + ")", origin,
+                 std::move(report));
+  }
+}
+
 // The elements of `from` in row-major order go to those of `to` in row-major order; sizes may differ in shape.
 void Lowering::elementwise_copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
                                 const Text& comment) {
@@ -154,12 +197,20 @@ void Lowering::copy(const Side& from, const Side& to, const std::optional<ir::Wc
   bool may_overlap = false;
   if (same_root) {
     may_overlap = from.path != to.path || symbolic::intersects(from.subset, to.subset, facts()) != Truth::kNo;
+  } else if (any_alias_ && !g_.containers.at(root_name(from.path)).transient &&
+             !g_.containers.at(root_name(to.path)).transient) {
+    may_overlap = true;
   } else if (source.kind == ir::ContainerKind::kReference || target.kind == ir::ContainerKind::kReference) {
     may_overlap = true;
   }
 
   const std::vector<Running> source_dims = running(from.subset, source.layout, facts());
   const std::vector<Running> target_dims = running(to.subset, target.layout, facts());
+  check_volumes(source_dims, target_dims, origin);
+  if (options_.check_bounds) {
+    check_window(from, origin);
+    check_window(to, origin);
+  }
   if (wcr || !(source.type == target.type) || (source_dims.empty() && target_dims.empty())) {
     if (may_overlap && !(source_dims.empty() && target_dims.empty())) {
       copy_through_buffer(from, to, wcr, origin, comment);
@@ -311,6 +362,7 @@ void Lowering::fill(const Side& to, const tasklet::Value& value, ir::Id origin, 
   if (!target.type.is_scalar()) unsupported(origin, "a fill of elements of type " + target.type.str());
   const tasklet::Value stored = value.cast(target.type.scalar());
   const std::vector<Running> dims = running(to.subset, target.layout, facts());
+  if (options_.check_bounds) check_window(to, origin);
   const auto [run, length] = trailing_run(dims, facts());
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size_of(target.type.scalar())));
   stored.store(bytes.data());

@@ -146,6 +146,12 @@ class Lowering {
     bool direct = false;
   };
   const Layouted& layout_of(std::string_view path);
+  // An access that reports indices outside of the container and then goes to a place of its own.
+  Text checked_element(std::string_view path, std::span<const Text> indices);
+  struct Accessor {
+    Text name;
+    std::vector<std::string> extras;
+  };
   Text expr(const symbolic::Expr& e);
   Text type_text(const Type& t);
   Text code(const tasklet::Expr& e, const Binding& b = {});
@@ -184,6 +190,8 @@ class Lowering {
   void copy_through_buffer(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
                            const Text& comment);
   void stream_copy(const Side& from, const Side& to, ir::Id origin, const Text& comment);
+  void check_volumes(const std::vector<Running>& from, const std::vector<Running>& to, ir::Id origin);
+  void check_window(const Side& side, ir::Id origin);
   std::vector<Text> fresh_counters(std::size_t count);
   // Index texts of a subset's element whose running dimensions are counted from 0 by `counters`.
   std::vector<Text> moved_indices(const ir::Subset& subset, const std::vector<Running>& dims,
@@ -208,6 +216,8 @@ class Lowering {
   std::vector<Accumulator> accumulators_;
   std::map<std::pair<ir::Id, std::string>, std::pair<Text, Type>> registers_;  // code node and output connector
   std::map<std::string, Layouted, std::less<>> layouts_;
+  std::map<std::string, Accessor, std::less<>> accessors_;
+  bool unchecked_ = false;  // inside a memlet that may leave its container
   std::map<std::string, Text, std::less<>> size_helpers_;
   std::map<std::string, Text, std::less<>> spelled_;  // containers with another spelling than their identifier
   std::map<Text, Text> structures_;                   // definitions of structure types in use

@@ -269,6 +269,7 @@ void Lowering::declare_view(const ir::Container& c) {
 
 void Lowering::declare_persistent() {
   symbolic::Expr offset = 0;
+  int position = 0;
   for (const ir::Container& c : g_.containers) {
     if (!c.transient || c.constant || c.lifetime == ir::Lifetime::kScope) continue;
     const bool external = c.lifetime == ir::Lifetime::kExternal;
@@ -289,7 +290,10 @@ void Lowering::declare_persistent() {
     }
     needs_call_ = true;
     const Text type = type_text(c.type);
-    const Text owner = std::to_string(container_ordinal(c.name));
+    // Containers that passes made have no ordinal in the calling graph; they need a number of their own all the same.
+    const int known = container_ordinal(c.name);
+    const Text owner = std::to_string(known >= 0 ? known : -2 - position);
+    ++position;
     check_extents(c);
     Text bytes = size_call(c);
     if (size_helpers_.contains(c.name)) {

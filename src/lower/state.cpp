@@ -39,6 +39,19 @@ tasklet::Body without_updates(const tasklet::Body& body) {
   return out;
 }
 
+// Turns bounds checks off while an access of a memlet that may leave its container is spelled.
+class Unchecked {
+ public:
+  Unchecked(bool& flag, bool on) : flag_(flag), old_(flag) { flag_ = flag_ || on; }
+  ~Unchecked() { flag_ = old_; }
+  Unchecked(const Unchecked&) = delete;
+  Unchecked& operator=(const Unchecked&) = delete;
+
+ private:
+  bool& flag_;
+  bool old_;
+};
+
 // How a name is assigned in a body: by one statement that is not inside a branch or loop and precedes all reads?
 struct Assignments {
   bool once_at_top = false;
@@ -108,6 +121,7 @@ void Lowering::state(const ir::Element&, const ir::State& s) {
 Text Lowering::target_of(const ir::State& s, const ir::Memlet& m) {
   const std::string& data = data_of(s, m.dst);
   const ir::Subset subset = m.dst_subset.value_or(ir::Subset());
+  const Unchecked unchecked(unchecked_, m.allow_oob);
   if (m.wcr && m.wcr->lowering == ir::WcrLowering::kReduction) {
     for (auto it = accumulators_.rbegin(); it != accumulators_.rend(); ++it) {
       if (it->container == root_name(data) && it->op == m.wcr->op) return it->variable;
@@ -176,6 +190,7 @@ bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Task
     const ir::Container& c = container(data);
     const Type type = ir::connector_type(g_, s, n, m->dst_connector, false);
     const ir::Subset subset = m->src_subset.value_or(ir::Subset());
+    const Unchecked unchecked(unchecked_, m->allow_oob);
     if (c.kind == ir::ContainerKind::kStream) {
       Declare d;
       d.type = type_text(c.type);

@@ -96,6 +96,15 @@ struct sdfg_stream {
 };
 )";
 
+constexpr const char* kOutsideText = R"(
+alignas(64) static char sdfg_elsewhere[1024];
+template <typename T>
+static T& sdfg_outside(sdfg_call* call, int32_t ordinal, int64_t dimension, int64_t index, int64_t extent) {
+  sdfg_fail(call, 4, ordinal, dimension, index, extent);
+  return *reinterpret_cast<T*>(sdfg_elsewhere);
+}
+)";
+
 constexpr const char* kFailedText = R"(
 static inline bool sdfg_failed(sdfg_call* call) { return __builtin_expect(__atomic_load_n(&call->status, __ATOMIC_RELAXED) != 0, 0); }
 )";
@@ -146,6 +155,7 @@ const char* text_of(Helper h) {
     case Helper::kFail: return kFailText;
     case Helper::kAtomicUpdate: return kAtomicUpdateText;
     case Helper::kAtomicAdd: return kAtomicAddText;
+    case Helper::kOutside: return kOutsideText;
     case Helper::kFailed: return kFailedText;
   }
   return "";
@@ -155,6 +165,7 @@ const char* text_of(Helper h) {
 
 void Support::need(Helper h) {
   helpers_.insert(h);
+  if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
   if (h == Helper::kOwned) helpers_.insert({Helper::kFail, Helper::kChecked});
 }
 
@@ -167,8 +178,8 @@ void Support::declare_reduction(const std::string& name, const std::string& type
 std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
-  for (const Helper h : {Helper::kFail, Helper::kFailed, Helper::kChecked, Helper::kOwned, Helper::kStreamOwner,
-                         Helper::kAtomicAdd, Helper::kAtomicUpdate}) {
+  for (const Helper h : {Helper::kFail, Helper::kOutside, Helper::kFailed, Helper::kChecked, Helper::kOwned,
+                         Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

@@ -16,6 +16,7 @@ enum class Helper : std::uint8_t {
   kFail,          // sdfg_fail: reports a failure
   kAtomicUpdate,  // sdfg_atomic_update: compare and exchange, or a lock for elements above eight bytes
   kAtomicAdd,     // sdfg_atomic_add: integers and floating point
+  kOutside,       // sdfg_outside: reports an index outside and gives a place to go on with
   kFailed,        // sdfg_failed: has another iteration failed?
 };
 

@@ -162,6 +162,7 @@ struct Unit {
   Text global_code;  // the user's
   std::vector<ConstantTable> constants;
   std::vector<IndexHelper> helpers;
+  Text accessors;                   // checked accesses, only on request
   std::vector<Function> functions;  // callees first; the entries last
   bool uses_openmp = false;
 };

@@ -295,3 +295,46 @@ TEST_CASE("host code refuses what it can't express and names the element") {
     CHECK(!e.places().empty());
   }
 }
+
+TEST_CASE("bounds checks report container, dimension, index and extent") {
+  ir::Graph g("bounds");
+  array(g, "A", ScalarType::kFloat64, {"M", "N"});
+  array(g, "x", ScalarType::kInt64, {"M"});
+  symbol(g, "M");
+  symbol(g, "N");
+  symbol(g, "k", ir::BinderKind::kAssigned);
+  ir::Element& m = map(g, g.body, {{"i", "0:M"}});
+  ir::Assign a;
+  a.items = {{"k", expression("x[i]")}};
+  g.append(body(m), std::move(a));
+  compute(g, body(m), "set", "o = 1.0", {}, {{"o", "A", "i, k"}});
+  RunOptions o;
+  o.lower.check_bounds = true;
+  Compiled f(g, o);
+  std::vector<double> data(3 * 5, 0.0);
+  std::vector<std::int64_t> x{0, 4, 2};
+  CHECK(f(data.data(), x.data(), std::int64_t{3}, std::int64_t{5}) == 0);
+  CHECK(data[9] == 1.0);
+  x[1] = 5;
+  CHECK(f(data.data(), x.data(), std::int64_t{3}, std::int64_t{5}) == 4);
+  CHECK(f.report().values == std::vector<std::int64_t>{1, 5, 5});
+  CHECK(f.report().ordinal == 0);
+  x[1] = -1;
+  CHECK(f(data.data(), x.data(), std::int64_t{3}, std::int64_t{5}) == 4);
+  CHECK(f.report().values == std::vector<std::int64_t>{1, -1, 5});
+}
+
+TEST_CASE("a copy whose sides may differ in size is checked when it runs") {
+  ir::Graph g("volumes");
+  array(g, "A", ScalarType::kFloat64, {"M"});
+  array(g, "B", ScalarType::kFloat64, {"N"});
+  symbol(g, "M");
+  symbol(g, "N");
+  copy(g, g.body, "A", "0:M", "B", "0:N");
+  Compiled f(g);
+  std::vector<double> a{1, 2, 3}, b{0, 0, 0};
+  CHECK(f(a.data(), b.data(), std::int64_t{3}, std::int64_t{3}) == 0);
+  CHECK(a == b);
+  CHECK(f(a.data(), b.data(), std::int64_t{3}, std::int64_t{2}) == 7);
+  CHECK(f.report().values == std::vector<std::int64_t>{3, 2, 0});
+}

@@ -308,7 +308,7 @@ TEST_CASE("layouts with strides, offsets and start offsets address what they say
   g.parameters = {"F", "P", "S"};
   container(g, "F", ScalarType::kFloat64, ir::Layout::column_major(extents({"M", "N"})), false);
   container(g, "P", ScalarType::kFloat64,
-            ir::Layout::strided(extents({"M", "N"}), extents({"N + 3", "1"}), {}, extents({"0", "1"}), 2), false);
+            ir::Layout::strided(extents({"M", "N + 1"}), extents({"N + 3", "1"}), {}, extents({"0", "1"}), 2), false);
   container(g, "S", ScalarType::kInt16, ir::Layout::strided(extents({"M", "N"}), extents({"2 * N", "2"})), false);
   symbol(g, "M");
   symbol(g, "N");

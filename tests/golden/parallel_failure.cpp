@@ -7,10 +7,10 @@ static void parallel_failure(sdfg_call* call, const int64_t* __restrict n, doubl
       {
         if (k < 0) {
           sdfg_fail(call, 2, 2, 0, k);
-          goto next_0;
+          goto next;
         }
         const sdfg_owned tmp_memory(call, k, sizeof(double), 64, 2);
-        if (!tmp_memory.memory) goto next_0;
+        if (!tmp_memory.memory) goto next;
         double* __restrict tmp = (double*)tmp_memory.memory;
         #pragma omp simd
         for (int64_t j = 0; j < k; ++j) {
@@ -24,9 +24,8 @@ static void parallel_failure(sdfg_call* call, const int64_t* __restrict n, doubl
         out[i] = out_acc;
       }
     }
-    next_0:;
+    next:;
   }
-  if (sdfg_failed(call)) return;
 }
 
 extern "C" int32_t sdfg_entry(const int64_t* n, double* out, int64_t M) {
