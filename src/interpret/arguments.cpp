@@ -40,6 +40,11 @@ void* Arguments::workspace(ir::Storage storage) const {
 }
 
 Arguments Arguments::from_packed(const ir::Graph& graph, void* const* packed) {
+  const auto pointer_at = [&](std::size_t i) {
+    void* pointer = nullptr;
+    std::memcpy(&pointer, packed[i], sizeof(void*));
+    return pointer;
+  };
   Arguments out;
   for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
     const std::string& name = graph.parameters[i];
@@ -47,12 +52,12 @@ Arguments Arguments::from_packed(const ir::Graph& graph, void* const* packed) {
       if (c->is_scalar() && c->type.is_scalar())
         out.set(name, Value::load(packed[i], c->type.scalar()));
       else
-        out.set(name, packed[i]);
+        out.set(name, pointer_at(i));
       continue;
     }
     const ir::Symbol& s = graph.symbols.at(name);
     if (s.type.kind() == Type::Kind::kCallback)
-      out.set(name, wrap_function(s.type.callback(), reinterpret_cast<void (*)()>(packed[i]), name));
+      out.set(name, wrap_function(s.type.callback(), reinterpret_cast<void (*)()>(pointer_at(i)), name));
     else
       out.set(name, Value::load(packed[i], s.type.scalar()));
   }

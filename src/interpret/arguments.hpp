@@ -44,8 +44,8 @@ class Arguments {
   // One block of memory for all External containers of a storage; see Instance::workspace_size.
   Arguments& set_workspace(ir::Storage storage, void* memory);
 
-  // The packed convention of compiled code, in parameter order: the address itself for containers, the address of the
-  // value for symbols and scalars, the function pointer for callbacks.
+  // The packed convention of compiled code: packed[i] points to parameter i, which is a pointer for containers and
+  // callbacks and the value itself for symbols and scalars.
   static Arguments from_packed(const ir::Graph& graph, void* const* packed);
 
   const Entry* find(std::string_view name) const;

@@ -308,7 +308,9 @@ TEST_CASE("C functions are called through packed arguments", "[interpret]") {
   m.tasklet(m.body(), "o = f(2.5, K, a, 0.25)", {"a = A[0:2]"}, {"o = B[0]"});
   std::vector<double> a{1, 2}, b(1);
   std::int64_t k = 3;
-  void* packed[] = {a.data(), b.data(), reinterpret_cast<void*>(&weigh), &k};
+  double *pa = a.data(), *pb = b.data();
+  auto* function = &weigh;
+  void* packed[] = {&pa, &pb, &function, &k};
   interpret::run(m.g, Arguments::from_packed(m.g, packed));
   REQUIRE(b[0] == 2.5 * 3 + 2 + 0.25);
 }
