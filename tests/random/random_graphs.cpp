@@ -9,6 +9,7 @@
 
 #include "generator.hpp"
 #include "ir/print.hpp"
+#include "ir/validate.hpp"
 #include "shrink.hpp"
 
 using namespace sdfg;
@@ -65,7 +66,7 @@ Outcome try_graph(const ir::Graph& graph, std::uint64_t seed, const std::string&
   const Target& reference = targets().front();
   std::vector<Memory> starts, wants;
   try {
-    // ir::check(graph);
+    ir::check(graph);
   } catch (const Error& e) {
     return {"validation", e.what(), false};
   }

@@ -1,9 +1,12 @@
 // Comparing every target with plain loops.
 #include "harness.hpp"
 
+#include "ir/validate.hpp"
+
 namespace sdfg::test {
 
 void check(const ir::Graph& graph, const Memory& start, const Reference& reference, double tolerance, int calls) {
+  ir::check(graph);
   Memory want = start;
   for (int k = 0; k < calls; ++k) reference(want);
   for (const Target& target : targets()) {
