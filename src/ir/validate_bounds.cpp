@@ -197,12 +197,19 @@ class BoundsChecker {
     return text;
   }
 
+  // In code that can't run anything would be provable: a condition that must hold here is refuted by the others.
+  bool surely_not_reached() const {
+    const std::vector<Expr>& conditions = scope_.facts.conditions();
+    return std::any_of(conditions.begin(), conditions.end(),
+                       [&](const Expr& c) { return holds(Expr(-1) - c, scope_.facts); });
+  }
+
   bool report_high(const Memlet& m, const std::string& data, const Subset& subset, bool writes, std::size_t d,
                    const Expr& index, const Expr& extent, std::optional<Expr> length) {
     if ((extent - 1 - index).is_integer() && (extent - 1 - index).value() >= 0) return false;
     const Extreme x = extreme(index, Side::kHigh, length);
     if (length && !holds(*length, scope_.facts)) return false;
-    if (!holds(x.value - extent, scope_.facts)) return false;
+    if (!holds(x.value - extent, scope_.facts) || surely_not_reached()) return false;
     report_.add(Rule::kSubsetBounds, scope_, m.id,
                 subject(x) + (writes ? " writes " : " reads ") + report_.show(data, subset) + when(x, Side::kHigh) +
                     ", outside " + report_.container(data) + "'s extent " + report_.show(extent) + " in dimension " +
@@ -216,7 +223,7 @@ class BoundsChecker {
     if (index.is_integer() && index.value() >= 0) return false;
     const Extreme x = extreme(index, Side::kLow, length);
     if (length && !holds(*length, scope_.facts)) return false;
-    if (!holds(Expr(-1) - x.value, scope_.facts)) return false;
+    if (!holds(Expr(-1) - x.value, scope_.facts) || surely_not_reached()) return false;
     report_.add(Rule::kSubsetBounds, scope_, m.id,
                 subject(x) + (writes ? " writes " : " reads ") + report_.show(data, subset) + when(x, Side::kLow) +
                     ", before " + report_.container(data) + "'s first element in dimension " + std::to_string(d),
