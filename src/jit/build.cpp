@@ -34,6 +34,7 @@ compiler::FpOptions fp_options(const FloatingPoint& fp) {
   out.contract = fp.contract;
   out.reassociate = fp.reassociate;
   out.finite = fp.finite;
+  out.approximate = fp.approximate;
   return out;
 }
 
@@ -48,8 +49,8 @@ compiler::CompileRequest request_for(std::string source, const Options& o, const
   r.opt_level = *o.opt_level;
   r.fp = fp_options(*o.fp);
   r.openmp = true;
-  // Integer arithmetic of tasklets wraps (tasklet/print_cpp.hpp); a simd mark that the compiler can't use is no fault of the user's.
-  r.flags = {"-fwrapv", "-Wno-pass-failed"};
+  r.debug_info = o.profile->has(Profile::kGdb);
+  r.flags = {"-Wno-pass-failed"};  // a simd mark that the compiler can't use is no fault of the user's
   r.build_ids = compiler::host_build_ids();
   r.build_ids.push_back(lower::abi_digest().hex());
   return r;
@@ -191,7 +192,7 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   stats.source_bytes = static_cast<std::int64_t>(p->source.size());
   if (o.dump->has(Dump::kSource)) dump(o, g.name, ".cpp", p->source);
 
-  compiler::CompileResult result = compiler::compile_host(request_for(p->source, o, target));
+  compiler::CompileResult result = compiler::compile_host(request_for(p->source, o, target), compiler::limits_of(o));
   for (const compiler::PhaseTime& phase : result.times) {
     if (phase.phase == "frontend")
       stats.frontend_ns += phase.nanoseconds;

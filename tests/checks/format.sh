@@ -8,7 +8,7 @@ if ! command -v "$formatter" >/dev/null; then
   echo "format: $formatter is not installed; third_party/install-deps.sh installs it" >&2
   exit 1
 fi
-mapfile -t files < <(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' 'tests/*.hpp' 'tests/*.cpp' 'examples/*.cpp' 'bench/*.cpp' 'bench/*.hpp')
+mapfile -t files < <(git ls-files 'include/*.hpp' 'src/*.hpp' 'src/*.cpp' 'tests/*.hpp' 'tests/*.cpp' 'examples/*.cpp' 'bench/*.cpp' 'bench/*.hpp' ':!tests/golden/*')
 if [ "${1:-}" = "--fix" ]; then
   printf '%s\0' "${files[@]}" | xargs -0 -n 20 -P "$(nproc)" "$formatter" -i
   exit 0
