@@ -220,3 +220,42 @@ TEST_CASE("canonical bytes differ where trees differ") {
   CHECK(digest("x = 0.0") != digest("x = -0.0"));
   CHECK(digest("if a:\n  x = 1\ny = 2") != digest("if a:\n  x = 1\n  y = 2"));
 }
+
+TEST_CASE("random text either parses to what prints back or is refused with an error of class graph or limit") {
+  const std::string_view pieces[] = {"x",       "y",     "A[",
+                                     "]",       "(",     ")",
+                                     "+",       "-",     "*",
+                                     "**",      "//",    "%",
+                                     "<",       "==",    "=",
+                                     "+=",      "\n",    "    ",
+                                     "if ",     "else:", "while ",
+                                     ":",       "1",     "2.5",
+                                     "1j",      "0x",    ",",
+                                     "sin",     "min",   "and ",
+                                     "not ",    "for ",  " in ",
+                                     "range(",  "~",     "&",
+                                     ";",       "#",     "'",
+                                     ".",       "\\\n",  "@",
+                                     "\t",      "None",  "inf",
+                                     "f(",      "pass",  "break",
+                                     "lambda ", "e5",    "dace.float32("};
+  std::uint64_t state = 12345;
+  const auto next = [&state] {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::size_t>(state >> 33);
+  };
+  int parsed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (std::size_t n = 1 + next() % 12; n > 0; --n) text += pieces[next() % std::size(pieces)];
+    try {
+      const Body body = parse_body(text);
+      ++parsed;
+      if (!equal(parse_body(to_python(body)), body)) FAIL(text << " printed as " << to_python(body));
+    } catch (const Error& error) {
+      if (error.error_class() != ErrorClass::kGraph && error.error_class() != ErrorClass::kLimit)
+        FAIL(text << ": " << error.what());
+    }
+  }
+  CHECK(parsed > 200);
+}
