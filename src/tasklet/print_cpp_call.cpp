@@ -57,7 +57,7 @@ CppText CppPrinter::predicate_call(const Call& n) const {
     return {"sdfg_" + std::string(to_string(n.function)) + "(" + text + ")", CppLevel::kAtom, S::kBool};
   }
   if (n.function == Function::kSignbit)
-    return {print(x).at_least(CppLevel::kSum) + " < 0", CppLevel::kRelation, S::kBool};
+    return {print(x).at_least(CppLevel::kAtom) + " < 0", CppLevel::kRelation, S::kBool};
   return {n.function == Function::kIsFinite ? "true" : "false", CppLevel::kAtom, S::kBool};
 }
 
