@@ -14,16 +14,16 @@
 
 // Helpers of libgcc; declared only for their addresses.
 extern "C" {
-#define SDFG_LIBGCC_HELPERS(X)                                                                                  \
-  X(__muldc3)                                                                                                   \
-  X(__divdc3)                                                                                                   \
-  X(__mulsc3)                                                                                                   \
-  X(__divsc3)                                                                                                   \
-  X(__extendhfsf2)                                                                                              \
-  X(__truncsfhf2)                                                                                               \
-  X(__truncdfhf2) X(__divti3) X(__modti3) X(__udivti3) X(__umodti3) X(__fixdfti) X(__fixsfti) X(__fixunsdfti)   \
-      X(__fixunssfti) X(__floattidf) X(__floattisf) X(__floatuntidf) X(__floatuntisf) X(__powidf2) X(__powisf2) \
-          X(__popcountdi2)
+#define SDFG_LIBGCC_HELPERS(X)                                                                                \
+  X(__muldc3)                                                                                                 \
+  X(__divdc3)                                                                                                 \
+  X(__mulsc3)                                                                                                 \
+  X(__divsc3)                                                                                                 \
+  X(__extendhfsf2)                                                                                            \
+  X(__truncsfhf2)                                                                                             \
+  X(__truncdfhf2)                                                                                             \
+  X(__divti3) X(__modti3) X(__udivti3) X(__umodti3) X(__fixdfti) X(__fixsfti) X(__fixunsdfti) X(__fixunssfti) \
+      X(__floattidf) X(__floattisf) X(__floatuntidf) X(__floatuntisf) X(__powidf2) X(__powisf2) X(__popcountdi2)
 // Under names of our own: the compiler knows some of them as builtins with other types.
 #define SDFG_DECLARE(name) void sdfg_address_of##name() __asm__(#name);
 SDFG_LIBGCC_HELPERS(SDFG_DECLARE)
@@ -36,16 +36,17 @@ namespace {
 // libm's functions by their double name; the float twin has the suffix f. What is not listed is not resolved, even if
 // the library has it: dlsym on a handle also searches the handle's dependencies, so `system` would be found without a
 // list.
-constexpr std::array<std::string_view, 90> kMath = {
-    "acos",      "acosh",  "asin",   "asinh",  "atan",      "atan2",   "atanh",  "cabs",      "cacos",     "cacosh",
-    "carg",      "casin",  "casinh", "catan",  "catanh",    "cbrt",    "ccos",   "ccosh",     "ceil",      "cexp",
-    "cimag",     "clog",   "clog10", "conj",   "copysign",  "cos",     "cosh",   "cpow",      "cproj",     "creal",
-    "csin",      "csinh",  "csqrt",  "ctan",   "ctanh",     "erf",     "erfc",   "exp",       "exp10",     "exp2",
-    "expm1",     "fabs",   "fdim",   "floor",  "fma",       "fmax",    "fmin",   "fmod",      "frexp",     "hypot",
-    "ilogb",     "j0",     "j1",     "jn",     "ldexp",     "lgamma",  "llrint", "llround",   "log",       "log10",
-    "log1p",     "log2",   "logb",   "lrint",  "lround",    "modf",    "nan",    "nearbyint", "nextafter", "pow",
-    "remainder", "remquo", "rint",   "round",  "roundeven", "scalbln", "scalbn", "sin",       "sincos",    "sinh",
-    "sqrt",      "tan",    "tanh",   "tgamma", "trunc",     "y0",      "y1",     "yn",        "fmaximum",  "fminimum"};
+constexpr std::array<std::string_view, 92> kMath = {
+    "acos",      "acosh",    "asin",   "asinh",  "atan",      "atan2",   "atanh",  "cabs",      "cacos",     "cacosh",
+    "carg",      "casin",    "casinh", "catan",  "catanh",    "cbrt",    "ccos",   "ccosh",     "ceil",      "cexp",
+    "cimag",     "clog",     "clog10", "conj",   "copysign",  "cos",     "cosh",   "cpow",      "cproj",     "creal",
+    "csin",      "csinh",    "csqrt",  "ctan",   "ctanh",     "erf",     "erfc",   "exp",       "exp10",     "exp2",
+    "expm1",     "fabs",     "fdim",   "floor",  "fma",       "fmax",    "fmin",   "fmod",      "frexp",     "hypot",
+    "ilogb",     "j0",       "j1",     "jn",     "ldexp",     "lgamma",  "llrint", "llround",   "log",       "log10",
+    "log1p",     "log2",     "logb",   "lrint",  "lround",    "modf",    "nan",    "nearbyint", "nextafter", "pow",
+    "remainder", "remquo",   "rint",   "round",  "roundeven", "scalbln", "scalbn", "sin",       "sincos",    "sinh",
+    "sqrt",      "tan",      "tanh",   "tgamma", "trunc",     "y0",      "y1",     "yn",        "fmaximum",  "fminimum",
+    "lgamma_r",  "lgammaf_r"};
 
 bool is_math(std::string_view name) {
   const auto listed = [](std::string_view text) { return std::find(kMath.begin(), kMath.end(), text) != kMath.end(); };
