@@ -82,6 +82,7 @@ class Marker {
         return std::ranges::none_of(used, [&](const std::string& s) { return bound.contains(s); });
       });
       if (!all || already_reduced(accesses)) continue;
+      if (std::ranges::any_of(m.reductions, [&](const ir::Map::Reduction& r) { return r.container == name; })) continue;
       if (m.schedule == ir::Schedule::kSequential && conflicts_around(first)) continue;
       m.reductions.push_back({name, *first.wcr});
       decide(m.body, accesses);
