@@ -33,7 +33,13 @@ class StorageChecker : public SiteVisitor {
     const Node* src = s.find_node(m.src);
     const Node* dst = s.find_node(m.dst);
     const auto is_library = [](const Node* n) { return n != nullptr && std::holds_alternative<Library>(n->kind); };
-    if (m.set_reference || is_library(src) || is_library(dst)) return;  // placed by what they are connected to
+    // Library nodes are placed by what they are connected to; C++ text may hand a pointer to a library of the other
+    // side.
+    const auto is_text = [](const Node* n) {
+      const auto* t = n == nullptr ? nullptr : std::get_if<Tasklet>(&n->kind);
+      return t != nullptr && t->code.language == tasklet::Language::kCpp;
+    };
+    if (m.set_reference || is_library(src) || is_library(dst) || is_text(src) || is_text(dst)) return;
     const bool copy = from != nullptr && to != nullptr;
     if (from != nullptr) use(m.id, from->data, false, copy);
     if (to != nullptr) use(m.id, to->data, true, copy);
@@ -74,11 +80,10 @@ class StorageChecker : public SiteVisitor {
         break;
       case Storage::kHeap:
       case Storage::kThreadLocal:
-        if (kernel_ == nullptr) return;
+        if (kernel_ == nullptr || (root.rank() == 0 && !writes)) return;  // a scalar is passed by value
         fault = " in the kernel of " + describe(g_, *kernel_);
         break;
       case Storage::kRegister:
-        // Scalars from outside are passed to a kernel by value.
         if (kernel_ == nullptr || is_declared_inside(root.name) || (root.rank() == 0 && !writes)) return;
         fault = " of the host in the kernel of " + describe(g_, *kernel_);
         break;

@@ -212,9 +212,7 @@ class ContainerChecker {
                                        quoted(report_.symbol(name)) + ", which is not a parameter of the graph");
       }
     }
-    if (!c_.transient && !c_.constant &&
-        (c_.storage == Storage::kRegister || c_.storage == Storage::kGpuShared ||
-         c_.storage == Storage::kThreadLocal)) {
+    if (!c_.transient && !c_.constant && (c_.storage == Storage::kGpuShared || c_.storage == Storage::kThreadLocal)) {
       add(Rule::kStorageLifetime,
           "argument " + name_ + " can't be in " + std::string(to_string(c_.storage)) + " storage");
     }

@@ -851,3 +851,18 @@ TEST_CASE("too deep nesting is refused") {
   for (std::size_t k = 0; k <= kMaxDepth; ++k) at = &h.block(*at).body;
   CHECK(problems_of(h.g) == "depth: block is nested deeper than the limit of 200 elements");
 }
+
+TEST_CASE("scalars of the host reach a kernel by value, C++ text may hand on device pointers") {
+  test::Hand h = usual();
+  h.transient("d", "N").storage = Storage::kGpuGlobal;
+  h.transient("c", "").storage = Storage::kHeap;
+  h.g.containers.at("s").storage = Storage::kRegister;
+  Map& device = h.map(h.g.body, {{"i", "0:N"}});
+  device.schedule = Schedule::kDevice;
+  h.compute(device.body, "o = p", {{"p", "c", ""}}, {"o", "d", "i"});
+  State& call = h.compute(h.g.body, "o = p", {{"p", "d", "0:N"}}, {"o", "d", "0:N"});
+  auto& code = std::get<Tasklet>(call.nodes[0].kind).code;
+  code.language = tasklet::Language::kCpp;
+  code.text = "library_call(p, o);";
+  CHECK(problems_of(h.g) == "");
+}
