@@ -169,6 +169,19 @@ OpenScope Builder::open_map(std::initializer_list<MapRange> ranges, const MapOpt
   return OpenScope(std::move(scope), std::move(parameters));
 }
 
+namespace {
+
+// Bounds of loops are evaluated once: symbols that the body may assign again are copied.
+symbolic::Expr fixed(detail::BuilderImpl& b, const symbolic::Expr& e, const std::string& name,
+                     const SourceLocation& where) {
+  if (b.assigned_in(e).empty()) return e;
+  const Index copy = b.new_symbol(name, ir::BinderKind::kAssigned, ScalarType::kInt64, where, true);
+  b.emit(ir::Assign{{{copy.node()->value.name(), b.index_code(e)}}}, {}, where);
+  return copy.node()->value;
+}
+
+}  // namespace
+
 OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const Bound& end_, const Bound& step_,
                              const LoopOptions& options, Where where_) {
   const SourceLocation where = location_of(where_);
@@ -176,8 +189,8 @@ OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const B
   b.check_usable(where);
   const std::string wish(name);
   const symbolic::Expr begin = b.resolve_bound(begin_, wish + "_begin", where);
-  const symbolic::Expr end = b.resolve_bound(end_, wish + "_end", where);
-  const symbolic::Expr step = b.resolve_bound(step_, wish + "_step", where);
+  const symbolic::Expr end = fixed(b, b.resolve_bound(end_, wish + "_end", where), wish + "_end", where);
+  const symbolic::Expr step = fixed(b, b.resolve_bound(step_, wish + "_step", where), wish + "_step", where);
   if (step.is_zero()) b.fail(where, "the loop '" + wish + "' has step 0 and would never end");
   b.statement();
   ir::Element& element = b.emit(ir::For{}, options.label, where);
@@ -228,7 +241,7 @@ OpenScope Builder::open_for(std::string_view name, const Bound& init, LoopForm f
 namespace {
 
 void check_nothing_emitted(const detail::BuilderImpl& b, const SourceLocation& where, const char* part) {
-  if (b.current().last == 0) return;
+  if (std::get<ir::For>(b.current().node->kind).body.items.empty()) return;
   b.fail(where, std::string("the ") + part + " of this loop reads an index or bound from a container",
          "use g.while_ with g.assign for such loops");
 }
@@ -263,6 +276,7 @@ OpenScope Builder::open_while(bool test_first, Where where_) {
 OpenScope Builder::open_do_body(Where where_) {
   const SourceLocation where = location_of(where_);
   ir::Element& element = impl_->emit(ir::Block{}, {}, where);
+  impl_->current().body = element.id;
   impl_->open(ScopeKind::kBlock, element, 0, "body of the do-while loop", where);
   return OpenScope(*impl_, {});
 }
@@ -280,7 +294,7 @@ void Builder::set_while_condition(const detail::ExprRef& condition, bool evaluat
     return;
   }
   tasklet::Expr holds = b.expression_code(b.use(condition, where));
-  if (b.current().last == 0) {
+  if (loop.body.items.empty()) {
     loop.condition = std::move(holds);
     return;
   }
@@ -295,40 +309,42 @@ void Builder::set_while_condition(const detail::ExprRef& condition, bool evaluat
 void Builder::set_do_condition(const detail::ExprRef& condition, bool evaluated_outside, Where where_) {
   const SourceLocation where = location_of(where_);
   detail::BuilderImpl& b = *impl_;
-  Scope& scope = b.current();
+  const Scope& scope = b.current();
   auto& loop = std::get<ir::While>(scope.node->kind);
-  ir::Element& body = *loop.body.items.front();
+  const std::uint32_t body = scope.body;
+  tasklet::Expr holds;
   if (evaluated_outside) {
     if (condition->owner != nullptr) {
       b.check_owner(condition->owner, where, "the condition");
       detail::check_repeatable(b, condition, where);
     }
-    loop.condition = b.expression_code(condition->tree);
+    holds = b.expression_code(condition->tree);
   } else {
-    tasklet::Expr holds = b.expression_code(b.use(condition, where));
-    if (scope.last != body.id) {
-      // The condition needs statements after the body: continue_() must reach them, so it leaves the body's block
-      // instead.
-      const std::uint32_t id = scope.element;
-      ir::walk(std::get<ir::Block>(body.kind).body, [&](ir::Element& e) {
-        auto* exit = std::get_if<ir::Exit>(&e.kind);
-        if (exit != nullptr && exit->target == id && exit->kind == ir::Exit::Kind::kContinue)
-          *exit = {ir::Exit::Kind::kBreak, body.id};
-      });
-      ir::If test;
-      test.branches.emplace_back();
-      test.branches.back().condition = detail::negated(std::move(holds));
-      b.graph.append(test.branches.back().body, ir::Exit{ir::Exit::Kind::kBreak, id}, {}, where);
-      b.emit(std::move(test), {}, where);
-      return;
-    }
+    holds = b.expression_code(b.use(condition, where));
+  }
+  const bool alone = loop.body.items.size() == 1 && loop.body.items.front()->id == body;
+  if (alone) {
     loop.condition = std::move(holds);
+    auto& block = std::get<ir::Block>(loop.body.items.front()->kind);
+    if (block.locals.empty()) {
+      ir::Sequence items = std::move(block.body);
+      loop.body = std::move(items);
+    }
+    return;
   }
-  auto& block = std::get<ir::Block>(body.kind);
-  if (block.locals.empty() && loop.body.items.size() == 1) {
-    ir::Sequence items = std::move(block.body);
-    loop.body = std::move(items);
-  }
+  // The condition needs statements after the body: continue_() must reach them, so it leaves the body's block instead.
+  const std::uint32_t id = scope.element;
+  ir::walk(loop.body, [&](ir::Element& e) {
+    auto* exit = std::get_if<ir::Exit>(&e.kind);
+    if (exit != nullptr && exit->target == id && exit->kind == ir::Exit::Kind::kContinue) {
+      *exit = {ir::Exit::Kind::kBreak, body};
+    }
+  });
+  ir::If test;
+  test.branches.emplace_back();
+  test.branches.back().condition = detail::negated(std::move(holds));
+  b.graph.append(test.branches.back().body, ir::Exit{ir::Exit::Kind::kBreak, id}, {}, where);
+  b.emit(std::move(test), {}, where);
 }
 
 // ---- Branches

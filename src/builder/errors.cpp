@@ -30,6 +30,16 @@ void BuilderImpl::fail(const SourceLocation& where, std::string message, std::st
   throw Error(ErrorClass::kUsage, std::move(message), places(where, std::move(what)), std::move(hint));
 }
 
+std::string BuilderImpl::show(const symbolic::Expr& e) const {
+  symbolic::Substitution labels;
+  for (const std::string& name : symbolic::free_symbols(e)) {
+    const auto info = symbols.find(name);
+    if (info != symbols.end() && info->second.label != name)
+      labels.emplace(name, symbolic::Expr::symbol(info->second.label));
+  }
+  return symbolic::substitute(e, labels).str();
+}
+
 void BuilderImpl::check_usable(const SourceLocation& where) const {
   if (gone) fail(where, "a handle of graph '" + graph.name + "' is used after its builder was destroyed");
   if (broken) {

@@ -26,7 +26,8 @@ Index combined(const Index& a, const Index& b, F f) {
     const symbolic::Expr value = f(x, y);
     return Index(value.value());
   }
-  if (second != nullptr) first->owner->check_owner(second->owner, second->where, "the index " + b.str());
+  if (second != nullptr)
+    first->owner->check_owner(second->owner, second->where, "the index " + second->owner->show(second->value));
   auto node = std::make_shared<IndexNode>(*first);
   node->value = f(x, y);
   if (second != nullptr) node->scopes = detail::merged(first->scopes, second->scopes);
@@ -165,8 +166,8 @@ void check_constant_index(const BuilderImpl& b, const ir::Container& c, std::siz
   const std::optional<std::int64_t> over = (index - extent).constant();
   if ((low && *low < 0) || (over && *over >= 0)) {
     b.fail(where,
-           "the index " + index.str() + " is outside extent " + extent.str() + " of '" + b.containers.at(c.name).label +
-               "' in dimension " + std::to_string(d),
+           "the index " + b.show(index) + " is outside extent " + b.show(extent) + " of '" +
+               b.containers.at(c.name).label + "' in dimension " + std::to_string(d),
            {}, "element of '" + b.containers.at(c.name).label + "'");
   }
 }
@@ -220,7 +221,7 @@ WindowRef slice(const WindowRef& array, const SliceArgument* arguments, std::siz
         const symbolic::Expr step = b.resolve_bound(a.step, {}, where);
         const std::optional<std::int64_t> constant = step.constant();
         if (!constant || *constant == 0) {
-          b.fail(where, "the step " + step.str() + " of a slice is " + (constant ? "zero" : "not a constant"));
+          b.fail(where, "the step " + b.show(step) + " of a slice is " + (constant ? "zero" : "not a constant"));
         }
         range = *constant > 0 ? symbolic::Range::half_open(begin, end, step) : symbolic::Range{begin, end + 1, step, 1};
         extent = *constant > 0 ? symbolic::ceil_div(end - begin, step) : symbolic::ceil_div(begin - end, -step);

@@ -40,6 +40,7 @@ struct Scope {
   std::uint32_t element = 0;    // id; 0: the graph
   ir::Element* node = nullptr;  // null: the graph
   std::vector<Segment> segments;
+  std::uint32_t body = 0;                                 // of a do-while loop: the block that holds its body
   std::uint32_t last = 0;                                 // the element emitted last, in any segment
   Cursor* past = nullptr;                                 // null: elements go to the end of the last segment
   std::map<std::string, std::string, std::less<>> names;  // user's name -> name in the graph, of what is declared here
@@ -94,6 +95,9 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
   void check_usable(const SourceLocation& where) const;
   void check_open(const Scopes& scopes, const SourceLocation& where, std::string_view what) const;
   std::vector<Error::Place> places(const SourceLocation& where, std::string what) const;
+
+  // An expression with the user's names, for messages.
+  std::string show(const symbolic::Expr& e) const;
 
   // ---- Scopes (scopes.cpp) ----
   Scope& current() { return *stack_.back(); }

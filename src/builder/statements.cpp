@@ -139,7 +139,7 @@ TreePtr fitted(const BuilderImpl& b, const ExprNode& value, const WindowNode& ta
     if (!from.is_one()) {
       const bool never = (from - to).constant().has_value();
       b.fail(where,
-             "a value of extent " + from.str() + " is stored to extent " + to.str() + " of '" +
+             "a value of extent " + b.show(from) + " is stored to extent " + b.show(to) + " of '" +
                  b.containers.at(target.container).label + "'" +
                  (never ? "" : ", and the two are not known to be equal"),
              never ? "" : "declare both arrays with the same symbol, or take a slice of known extent");

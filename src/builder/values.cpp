@@ -31,8 +31,10 @@ void BuilderImpl::check_window(const WindowNode& window, const SourceLocation& w
 symbolic::Expr BuilderImpl::resolve_index(const Index& index, const SourceLocation& where) {
   const IndexNode* node = index.node().get();
   if (node == nullptr) return index.constant();
-  check_owner(node->owner, where, "the index " + index.str());
-  check_open(node->scopes, where, "the index " + index.str());
+  if (node->owner.get() != this) check_owner(node->owner, where, "the index " + node->owner->show(node->value));
+  for (ScopeId id : node->scopes) {
+    if (!is_open(id)) check_open(node->scopes, where, "the index " + show(node->value));
+  }
   return node->value;
 }
 
@@ -144,7 +146,7 @@ symbolic::Expr common_extent(const BuilderImpl& b, const symbolic::Expr& x, cons
   if (x == y || y.is_one()) return x;
   if (x.is_one()) return y;
   const bool never = (x - y).constant().has_value();
-  b.fail(where, "the extents " + x.str() + " and " + y.str() + (never ? " differ" : " are not known to be equal"),
+  b.fail(where, "the extents " + b.show(x) + " and " + b.show(y) + (never ? " differ" : " are not known to be equal"),
          never ? "" : "declare both arrays with the same symbol, or take a slice of known extent");
 }
 

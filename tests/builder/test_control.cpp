@@ -263,3 +263,41 @@ TEST_CASE("names of binders may repeat; the graph makes them unique and keeps th
   CHECK(a[1] == 1 + 2);
   CHECK(a[2] == 1);
 }
+
+TEST_CASE("conditions as functions may reduce arrays") {
+  Builder g("reduce");
+  auto A = g.array<double>("A", {3});
+  auto n = g.array<std::int64_t>("n");
+  g.while_([&] { return sum(A) < 20.0; },
+           [&] {
+             g.if_(A(0) > 1.0, [&] {
+               A = A * 2.0;
+               g.continue_();
+             });
+             A += 1.0;
+           });
+  g.do_while(
+      [&] {
+        n += 1;
+        g.if_(n() == 2, [&] { g.continue_(); });
+        A -= 1.0;
+      },
+      [&] { return max(A) > 1.0; });
+  double a[] = {1, 1, 1};
+  std::int64_t count = 0;
+  test::run(g, Arguments().set("A", a).set("n", &count));
+  // 1, 2, 4, 8; then 7, 7, 6, ... 1
+  CHECK(count == 8);
+  CHECK(a[0] == 1);
+}
+
+TEST_CASE("bounds of a loop are evaluated once, symbols included") {
+  Log l;
+  auto n = l.g.assign("bound", 3);
+  l.g.loop("i", 0, n, [&](auto i) {
+    l.g.assign(n, 0);
+    l.add(i);
+  });
+  l.add(n);
+  CHECK(l.run() == Numbers{0, 1, 2, 0});
+}
