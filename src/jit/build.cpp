@@ -8,11 +8,13 @@
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "compile/analyse_cpp.hpp"
 #include "compile/build_id.hpp"
 #include "compile/compiler.hpp"
 #include "ir/digest.hpp"
 #include "ir/print.hpp"
 #include "ir/validate.hpp"
+#include "jit/analyse_tasklets.hpp"
 #include "jit/places.hpp"
 #include "jit/signature.hpp"
 #include "lower/abi.hpp"
@@ -164,6 +166,7 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   t = Clock::now();
   if (o.dump->has(Dump::kGraph)) dump(o, g.name, ".graph.txt", ir::to_text(g));
   ir::Graph work = g.clone();
+  analyse_cpp_tasklets(work, compiler::analyse_cpp);
   transform::PrepareOptions prepare;
   prepare.opt_level = *o.opt_level;
   transform::prepare_for_cpu(work, prepare);

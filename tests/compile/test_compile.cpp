@@ -191,9 +191,9 @@ TEST_CASE("odd requests are errors, not crashes") {
 
 TEST_CASE("deeply nested expressions compile or fail, but do not overflow the stack") {
   std::string deep = "extern \"C\" int f(int x) { return ";
-  for (int i = 0; i < 200; ++i) deep += "(1+";
+  for (int i = 0; i < 1500; ++i) deep += "(1+";
   deep += "x";
-  for (int i = 0; i < 200; ++i) deep += ")";
+  for (int i = 0; i < 1500; ++i) deep += ")";
   CHECK(sdfg::compiler::compile_host(request_for(deep + "; }\n")).ok);
   std::string deeper = "extern \"C\" int f(int x) { return ";
   for (int i = 0; i < 20000; ++i) deeper += "(1+";

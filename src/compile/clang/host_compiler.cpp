@@ -80,7 +80,7 @@ std::vector<std::string> arguments(const CompileRequest& request) {
       "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-mrelax-relocations=no",
       // The host's profilers walk frame pointers; nothing unwinds through generated code.
       "-mframe-pointer=all", "-fno-rtti", "-fno-threadsafe-statics", "-discard-value-names", "-disable-llvm-verifier",
-      "-ferror-limit", "50", "-fdebug-compilation-dir=.", "-target-cpu", request.cpu};
+      "-fbracket-depth", "2048", "-ferror-limit", "50", "-fdebug-compilation-dir=.", "-target-cpu", request.cpu};
   // The levels x86-64-v2 to v4 say what may be used, not what is fast.
   const bool is_level = request.cpu.starts_with("x86-64");
   args.insert(args.end(), {"-tune-cpu", is_level ? std::string("generic") : request.cpu});
@@ -132,6 +132,7 @@ void initialise_llvm(void (*on_fatal)(void*, const char*, bool)) {
   LLVMInitializeX86AsmPrinter();
   LLVMInitializeX86AsmParser();
   llvm::install_fatal_error_handler(on_fatal);
+  llvm::install_bad_alloc_error_handler(on_fatal);
 }
 
 void prepare_thread() {
