@@ -198,10 +198,12 @@ class Walker {
 
   void element(const Element& e) {
     scope_.path.push_back(&e);
+    scope_.levels.push_back(level_of(g_, e, scope_.path.size() - 1));
     if (scope_.path.size() > kMaxDepth) {
       report_.add(Rule::kDepth, scope_, e.id,
                   describe(g_, e) + " is nested deeper than the limit of " + std::to_string(kMaxDepth) + " elements");
       scope_.path.pop_back();
+      scope_.levels.pop_back();
       return;
     }
     check_names(report_, scope_);
@@ -218,6 +220,7 @@ class Walker {
     }
     for (const Sequence* child : child_sequences(e)) inside(e, *child);
     scope_.path.pop_back();
+    scope_.levels.pop_back();
     after(e);
   }
 

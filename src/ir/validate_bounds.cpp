@@ -51,31 +51,38 @@ Iteration iteration(const Element& owner, std::size_t depth, const std::string& 
 
 }  // namespace
 
-std::vector<Iteration> iterations_around(const Graph& g, const Scope& scope) {
+Level level_of(const Graph& g, const Element& e, std::size_t depth) {
+  Level level;
+  for (const Sequence* child : child_sequences(e)) level.may_exit = level.may_exit || may_exit(*child);
+  if (const auto* map = std::get_if<Map>(&e.kind)) {
+    for (std::size_t d = 0; d < std::min(map->params.size(), map->ranges.size()); ++d) {
+      const Range& r = map->ranges[d];
+      level.iterations.push_back(iteration(e, depth, map->params[d], r.begin, r.end, r.step));
+    }
+  } else if (const auto* loop = std::get_if<For>(&e.kind)) {
+    const std::optional<CanonicalLoop> view = canonical(*loop);
+    level.conditional = !view;
+    if (view) level.iterations.push_back(iteration(e, depth, loop->variable, view->begin, view->end, view->step));
+  } else if (const auto* branch = std::get_if<If>(&e.kind)) {
+    for (const If::Branch& b : branch->branches) {
+      level.conditional = level.conditional || !is_constant_in_call(g, b.condition);
+    }
+  } else if (std::holds_alternative<While>(e.kind) || std::holds_alternative<Consume>(e.kind)) {
+    level.conditional = true;
+  }
+  return level;
+}
+
+std::vector<Iteration> iterations_around(const Scope& scope) {
   std::vector<Iteration> all;
   bool always = true;
-  for (std::size_t depth = scope.path.size(); depth-- > 0;) {
-    const Element& e = *scope.path[depth];
-    for (const Sequence* child : child_sequences(e)) always = always && !may_exit(*child);
-    if (const auto* map = std::get_if<Map>(&e.kind)) {
-      for (std::size_t d = std::min(map->params.size(), map->ranges.size()); d-- > 0;) {
-        const Range& r = map->ranges[d];
-        all.push_back(iteration(e, depth, map->params[d], r.begin, r.end, r.step));
-        all.back().always = always;
-      }
-    } else if (const auto* loop = std::get_if<For>(&e.kind)) {
-      const std::optional<CanonicalLoop> view = canonical(*loop);
-      if (view) {
-        all.push_back(iteration(e, depth, loop->variable, view->begin, view->end, view->step));
-        all.back().always = always;
-      } else {
-        always = false;
-      }
-    } else if (const auto* branch = std::get_if<If>(&e.kind)) {
-      for (const If::Branch& b : branch->branches) always = always && is_constant_in_call(g, b.condition);
-    } else if (std::holds_alternative<While>(e.kind) || std::holds_alternative<Consume>(e.kind)) {
-      always = false;
+  for (auto level = scope.levels.rbegin(); level != scope.levels.rend(); ++level) {
+    always = always && !level->may_exit;
+    for (auto it = level->iterations.rbegin(); it != level->iterations.rend(); ++it) {
+      all.push_back(*it);
+      all.back().always = always;
     }
+    always = always && !level->conditional;
   }
   return all;
 }
@@ -93,7 +100,7 @@ struct Extreme {
 class BoundsChecker {
  public:
   BoundsChecker(Report& report, const Scope& scope, const State& state)
-      : report_(report), g_(report.g), scope_(scope), s_(state), iterations_(iterations_around(report.g, scope)) {}
+      : report_(report), g_(report.g), scope_(scope), s_(state), iterations_(iterations_around(scope)) {}
 
   void run() {
     for (const Memlet& m : s_.edges) {

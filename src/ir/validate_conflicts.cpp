@@ -18,7 +18,7 @@ namespace {
 class ConflictChecker {
  public:
   ConflictChecker(Report& report, const Scope& scope, const State& state)
-      : report_(report), g_(report.g), scope_(scope), s_(state), iterations_(iterations_around(report.g, scope)) {}
+      : report_(report), g_(report.g), scope_(scope), s_(state), iterations_(iterations_around(scope)) {}
 
   void run() {
     const bool in_map = std::any_of(iterations_.begin(), iterations_.end(),

@@ -13,9 +13,28 @@ namespace sdfg::ir::validation {
 
 using NameSet = std::set<std::string, std::less<>>;
 
+// A symbol that a map or counted loop around the visited element runs through.
+struct Iteration {
+  const Element* owner = nullptr;
+  std::size_t depth = 0;  // position of the owner in the path
+  std::string symbol;
+  symbolic::Expr low;  // smallest and largest value that the range takes when it is not empty
+  symbolic::Expr high;
+  bool attained = true;  // false: the step is symbolic, so which values occur is not known
+  bool always = true;    // what is below the owner happens in every iteration, except for empty ranges in between
+};
+// What entering an element means for everything below it; found once for each element.
+struct Level {
+  bool may_exit = false;              // some element below leaves early
+  bool conditional = false;           // what is below may not happen, depending on more than parameters of the graph
+  std::vector<Iteration> iterations;  // outermost first
+};
+Level level_of(const Graph& g, const Element& e, std::size_t depth);
+
 // Where the walk is.
 struct Scope {
   std::vector<const Element*> path;  // enclosing elements, outermost first; the visited one last
+  std::vector<Level> levels;         // of each element of the path
   symbolic::Facts facts;             // what holds there
   NameSet symbols;                   // symbols that may have a value there
   NameSet containers;                // containers that live there
@@ -72,18 +91,8 @@ void check_conflicts(Report& report, const Scope& scope, const State& state);
 // Storages that code at this place can't reach, and values that differ among the threads of a block.
 void check_storage(Report& report, const Scope& scope);
 
-// A symbol that a map or counted loop around the visited element runs through.
-struct Iteration {
-  const Element* owner = nullptr;
-  std::size_t depth = 0;  // position of the owner in the path
-  std::string symbol;
-  symbolic::Expr low;  // smallest and largest value that the range takes when it is not empty
-  symbolic::Expr high;
-  bool attained = true;  // false: the step is symbolic, so which values occur is not known
-  bool always = true;    // what is below the owner happens in every iteration, except for empty ranges in between
-};
 // Innermost first. Stops being `always` at conditions that may depend on the iteration, while loops, and early exits.
-std::vector<Iteration> iterations_around(const Graph& g, const Scope& scope);
+std::vector<Iteration> iterations_around(const Scope& scope);
 
 // The access at an end of a memlet, if it is one.
 const Access* access_at(const State& s, Id node);

@@ -110,12 +110,12 @@ TEST_CASE("substitution reaches subsets, ranges, conditions, code and layouts") 
   code.language = tasklet::Language::kCpp;
   code.text = "o = K + s.K; // K";
   substitute_symbols(h.g, h.g.body, {{"K", Expr::symbol("N") + 3}});
-  CHECK(to_text(h.g, *h.g.body.items[0]) == R"(#1 for t = (3 + N) while (t < ((3 + N) + 4)) then (t + 1)
+  CHECK(to_text(h.g, *h.g.body.items[0]) == R"(#1 for t = (N + 3) while (t < ((N + 3) + 4)) then (t + 1)
   #2 map i=0:N + 3
     #3 block with t1
       #4 state
         #5 tasklet 't' (p) -> (o):
-          o = (p * (3 + N))
+          o = (p * (N + 3))
         #6 access x
         #8 access t1
         #7 #6 x[N + i + 3] -> #5.p
