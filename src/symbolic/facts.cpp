@@ -1,4 +1,4 @@
-// The immutable table of assumptions: a chain of small layers, flattened when it grows long.
+// The immutable table of assumptions: a chain of layers, each larger than the one on top of it.
 #include "symbolic/facts.hpp"
 
 #include <algorithm>
@@ -59,20 +59,19 @@ const Facts::Table::Entry* Facts::Table::find(std::string_view symbol) const {
 }
 
 std::shared_ptr<Facts::Table> Facts::Table::extend(const std::shared_ptr<const Table>& from) {
-  constexpr int kLongestChain = 16;
   auto table = std::make_shared<Table>();
   if (!from) return table;
+  table->parent = from;
   table->conditions = from->conditions;
   table->literals = from->literals;
-  if (from->length < kLongestChain) {
-    table->parent = from;
-    table->length = from->length + 1;
-    return table;
-  }
-  for (const Table* layer = from.get(); layer != nullptr; layer = layer->parent.get()) {
-    table->entries.insert(layer->entries.begin(), layer->entries.end());  // the newest layer wins
-  }
   return table;
+}
+
+void Facts::Table::compact() {
+  while (parent && parent->entries.size() <= entries.size()) {
+    entries.insert(parent->entries.begin(), parent->entries.end());  // what is here already is newer
+    parent = parent->parent;
+  }
 }
 
 Facts::Table::Entry& Facts::Table::entry(const std::string& symbol) {
@@ -127,6 +126,7 @@ Facts Facts::with_bounds(const std::string& symbol, std::optional<Expr> lower, s
   // A bound in terms of the symbol itself says nothing that a search could use.
   if (lower && !depends_on(*lower, symbol)) add_bound(entry.lower, as_integer(*lower), 1);
   if (upper && !depends_on(*upper, symbol)) add_bound(entry.upper, as_integer(*upper), -1);
+  table->compact();
   Facts result;
   result.table_ = table;
   return result;
@@ -144,6 +144,7 @@ Facts Facts::with_congruence(const std::string& symbol, std::int64_t modulus, st
     entry.modulus = modulus;
     entry.residue = floor_remainder(residue, modulus);
   }
+  table->compact();
   Facts result;
   result.table_ = table;
   return result;
@@ -152,6 +153,7 @@ Facts Facts::with_congruence(const std::string& symbol, std::int64_t modulus, st
 Facts Facts::with_condition(const Expr& condition) const {
   const auto table = Table::extend(table_);
   table->assume(as_boolean(condition));
+  table->compact();
   Facts result;
   result.table_ = table;
   return result;

@@ -1,8 +1,9 @@
 // The table behind Facts, seen by the provers.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <string>
+#include <unordered_map>
 
 #include "symbolic/facts.hpp"
 
@@ -16,18 +17,26 @@ struct Facts::Table {
     std::int64_t residue = 0;
   };
 
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
+  };
+
   std::shared_ptr<const Table> parent;
-  int length = 0;                                       // of the chain of parents
-  std::map<std::string, Entry, std::less<>> entries;    // hide those of the parents
-  std::shared_ptr<const std::vector<Expr>> conditions;  // e >= 0
-  std::shared_ptr<const std::vector<Expr>> literals;    // other boolean expressions that hold
+  // Looked up and merged, never listed: its order can't reach any output.
+  std::unordered_map<std::string, Entry, NameHash, std::equal_to<>> entries;  // hide those of the parents
+  std::shared_ptr<const std::vector<Expr>> conditions;                        // e >= 0
+  std::shared_ptr<const std::vector<Expr>> literals;                          // other boolean expressions that hold
 
   const Entry* find(std::string_view symbol) const;
 
+  // A layer on top of `from`; call compact() when its entries are complete.
   static std::shared_ptr<Table> extend(const std::shared_ptr<const Table>& from);
   // The entry of this layer, starting from what the parents know.
   Entry& entry(const std::string& symbol);
   void assume(const Expr& condition);
+  // Takes in parents that are no larger, so that chains stay logarithmic and extending is cheap on average.
+  void compact();
 
  private:
   void add_condition(const Expr& nonnegative);

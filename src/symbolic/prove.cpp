@@ -13,7 +13,7 @@ namespace sdfg::symbolic {
 namespace {
 
 // Goals looked at for one question. Failing proofs cost all of it, so it bounds the price of "unknown".
-constexpr int kGoals = 160;
+constexpr int kGoals = 64;
 // Eliminations in a row.
 constexpr int kDepth = 12;
 constexpr int kRankDepth = 8;
@@ -107,11 +107,33 @@ class Prover {
   bool search(const Expr& e, int depth) {
     if (known_not_equal(e + Expr(1)) && prove(e + Expr(1), depth - 1)) return true;
     if (by_conditions(e, depth, Match::kExact)) return true;
-    for (const Expr& atom : atoms_of(e)) {
+    const std::vector<Expr> atoms = atoms_of(e);
+    if (!atoms.empty() && is_decisive(e, atoms.front())) return eliminate(e, atoms.front(), depth);
+    for (const Expr& atom : atoms) {
       if (eliminate(e, atom, depth)) return true;
       if (goals_ <= 0) return false;
     }
     return by_conditions(e, depth, Match::kAny);
+  }
+
+  // Is the elimination of the first atom the only way on? It is when the atom occurs linearly and nowhere else, no
+  // condition names it, and its bounds on the side that matters are one, or are all needed: the goal holds exactly when
+  // what remains does.
+  bool is_decisive(const Expr& e, const Expr& atom) {
+    const std::optional<Split> split = split_at(e, atom);
+    if (!split || mentions(split->slope, atom) || mentions(split->rest, atom)) return false;
+    const Interval slope = interval_of(split->slope, facts_);
+    const bool up = slope.low && *slope.low > 0;
+    if (!up && !(slope.high && *slope.high < 0)) return false;
+    const std::vector<Expr>& conditions = facts_.conditions();
+    if (std::any_of(conditions.begin(), conditions.end(), [&](const Expr& c) { return mentions(c, atom); }))
+      return false;
+    if (atom.kind() == Kind::kMin || atom.kind() == Kind::kMax) return (atom.kind() == Kind::kMin) == up;
+    if (atom.kind() == Kind::kAbs) return !up;
+    if (atom.kind() == Kind::kSelect || atom.kind() == Kind::kRead || atom.kind() == Kind::kCall) return true;
+    if (atom.kind() != Kind::kSymbol) return false;
+    const Facts::Table::Entry* entry = table_ != nullptr ? table_->find(atom.name()) : nullptr;
+    return entry == nullptr || (up ? entry->lower : entry->upper).size() <= 1;
   }
 
   bool holds(const Alternative& alternative, int depth) {
@@ -274,7 +296,8 @@ class Prover {
           try_bound(a[1] - Expr(1));
           if (prove(a[0], std::min(depth - 1, 3))) try_bound(a[0]);
         }
-        try_bound(a[0] - a[1] * floor_div(a[0], a[1]));
+        // The quotient helps only where it can cancel.
+        if (const Expr quotient = floor_div(a[0], a[1]); mentions(rest, quotient)) try_bound(a[0] - a[1] * quotient);
         break;
       case Kind::kMin:
       case Kind::kMax: {
