@@ -7,6 +7,7 @@
 #include "symbolic/facts_table.hpp"
 #include "symbolic/interval.hpp"
 #include "symbolic/node.hpp"
+#include "symbolic/samples.hpp"
 
 namespace sdfg::symbolic {
 
@@ -14,6 +15,8 @@ namespace {
 
 // Goals looked at for one question. Failing proofs cost all of it, so it bounds the price of "unknown".
 constexpr int kGoals = 64;
+// What most proofs need; only after that many, examples are looked at.
+constexpr int kFirstGoals = 8;
 // Eliminations in a row.
 constexpr int kDepth = 12;
 constexpr int kRankDepth = 8;
@@ -67,7 +70,8 @@ std::optional<Split> split_at(const Expr& e, const Expr& atom) {
 
 class Prover {
  public:
-  explicit Prover(const Facts& facts) : facts_(facts), table_(FactsAccess::table(facts)) {}
+  explicit Prover(const Facts& facts, int goals = kGoals)
+      : facts_(facts), table_(FactsAccess::table(facts)), goals_(goals) {}
 
   bool nonnegative(const Expr& e) {
     try {
@@ -431,14 +435,14 @@ class Prover {
 
   Facts facts_;
   const Facts::Table* table_;
-  int goals_ = kGoals;
+  int goals_;
   std::unordered_map<Expr, int, ExprHash>
       failed_;  // goals in work or given up, with the depth they had; looked up only
   std::unordered_map<Expr, int, ExprHash> ranks_;
 };
 
-bool proves_nonnegative(const Expr& e, const Facts& facts) {
-  return Prover(facts).nonnegative(e);
+bool proves_nonnegative(const Expr& e, const Facts& facts, int goals) {
+  return Prover(facts, goals).nonnegative(e);
 }
 
 // Negation that can't fail: nothing on overflow.
@@ -483,9 +487,13 @@ Truth is_nonnegative(const Expr& e, const Facts& facts) {
   const Interval quick = interval_of(e, facts);
   if (quick.low && *quick.low >= 0) return Truth::kYes;
   if (quick.high && *quick.high < 0) return Truth::kNo;
-  if (proves_nonnegative(e, facts)) return Truth::kYes;
   const std::optional<Expr> negative = minus_one_minus(e);
-  return negative && proves_nonnegative(*negative, facts) ? Truth::kNo : Truth::kUnknown;
+  if (proves_nonnegative(e, facts, kFirstGoals)) return Truth::kYes;
+  if (negative && proves_nonnegative(*negative, facts, kFirstGoals)) return Truth::kNo;
+  const SeenSigns seen = seen_signs(e, facts);
+  if (!seen.negative && proves_nonnegative(e, facts, kGoals)) return Truth::kYes;
+  if (!seen.nonnegative && negative && proves_nonnegative(*negative, facts, kGoals)) return Truth::kNo;
+  return Truth::kUnknown;
 }
 
 Truth is_positive(const Expr& e, const Facts& facts) {

@@ -140,6 +140,8 @@ class RandomSubsets {
 };
 
 constexpr std::uint32_t kSeeds = 1500;
+// Each asks some hundred questions of the provers.
+constexpr std::uint32_t kCoverSeeds = 400;
 
 }  // namespace
 
@@ -163,7 +165,7 @@ TEST_CASE("sizes and emptiness agree with enumeration") {
 TEST_CASE("cover, intersection and bounding boxes agree with enumeration") {
   const auto all = worlds();
   int decided = 0;
-  for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint32_t seed = 0; seed < kCoverSeeds; ++seed) {
     RandomSubsets random(seed);
     const std::size_t rank = 1 + seed % 2;
     const Subset a = random.subset(rank);
@@ -188,7 +190,7 @@ TEST_CASE("cover, intersection and bounding boxes agree with enumeration") {
     }
   }
   // Not vacuous: about a third of the random questions has one answer in all worlds.
-  CHECK(decided > 500);
+  CHECK(decided > 150);
 }
 
 TEST_CASE("composition selects within the window") {
@@ -229,7 +231,7 @@ TEST_CASE("propagation covers every iteration, exactly when it says so") {
   int exact = 0;
   int known = 0;
   const Expr p = Expr::symbol("p");
-  for (std::uint32_t seed = 0; seed < 2 * kSeeds; ++seed) {
+  for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
     RandomSubsets random(seed);
     Range over = random.range();
     if (seed % 3 == 0) over = Range::half_open(0, n, Expr(random.between(1, 3)));
@@ -278,8 +280,8 @@ TEST_CASE("propagation covers every iteration, exactly when it says so") {
       must_hold(!image->exact || covered == expected, "exactness", values);
     }
   }
-  CHECK(known > 1000);
-  CHECK(exact > 300);
+  CHECK(known > 500);
+  CHECK(exact > 150);
 }
 
 TEST_CASE("propagation of the usual accesses is exact and readable") {
