@@ -1,0 +1,466 @@
+// Sums of products: the BLAS family, Einsum, TensorDot. One loop nest serves all; it is ordered by the strides of the operands.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "library/expansions.hpp"
+
+namespace sdfg::library {
+
+namespace {
+
+using tasklet::BinaryOp;
+using Labels = std::vector<int>;
+// Elements of the output that one thread works on when there is no other dimension to share among threads.
+constexpr std::int64_t kTile = 512;
+
+struct Contraction {
+  std::vector<Operand> in;
+  std::vector<Labels> labels;
+  Operand out;
+  Labels out_labels;
+  std::complex<double> alpha = 1.0, beta = 0.0;
+  const Operand* addend = nullptr;   // what beta multiplies; nullptr: what the output holds
+};
+
+Expr stride_in(const Operand& o, const Labels& labels, int label) {
+  Expr s = 0;
+  for (std::size_t d = 0; d < labels.size(); ++d) {
+    if (labels[d] == label) s += o.stride(d);
+  }
+  return s;
+}
+
+std::vector<Expr> indices_of(const Labels& labels, const std::map<int, Expr>& at) {
+  std::vector<Expr> out;
+  for (const int l : labels) out.push_back(at.at(l));
+  return out;
+}
+
+// The extents of all labels; they must agree between operands unless the symbols leave it open.
+std::map<int, Expr> extents_of(const Node& n, const Contraction& c) {
+  std::map<int, Expr> extent;
+  auto add = [&](const Operand& o, const Labels& labels) {
+    if (o.rank() != labels.size()) n.emitter->fail("has operand " + o.text() + " where " + std::to_string(labels.size()) + " dimensions are needed");
+    for (std::size_t d = 0; d < labels.size(); ++d) {
+      auto [it, fresh] = extent.emplace(labels[d], o.extent(d));
+      if (fresh || it->second == o.extent(d)) continue;
+      if ((it->second - o.extent(d)).constant()) n.emitter->fail("has operand " + o.text() + ", whose dimension " + std::to_string(d) + " should have extent " + it->second.str());
+    }
+  };
+  for (std::size_t k = 0; k < c.in.size(); ++k) add(c.in[k], c.labels[k]);
+  add(c.out, c.out_labels);
+  return extent;
+}
+
+class Nest {
+ public:
+  Nest(const Node& n, const Contraction& c) : n_(n), c_(c), extent_(extents_of(n, c)) {
+    for (const auto& [label, size] : extent_) {
+      if (std::find(c.out_labels.begin(), c.out_labels.end(), label) == c.out_labels.end()) summed_.push_back(label);
+    }
+  }
+
+  void run() const {
+    const Emitter& e = *n_.emitter;
+    const int vector = vector_label();
+    if (summed_.empty()) {
+      n_.reason("element-wise product: one map");
+      point_map(e);
+    } else if (vector >= 0) {
+      n_.reason("sum in the order of rows: the innermost loop runs along contiguous elements of the result");
+      initialise(e);
+      rows(e, vector);
+    } else {
+      n_.reason("one sum per element of the result: the innermost loop runs along the summed dimension");
+      sums(e);
+    }
+  }
+
+ private:
+  // The label of the output along which everything is contiguous or constant: the innermost loop vectorises over it. Not when the
+  // operands are contiguous along a summed dimension and the result is small.
+  int vector_label() const {
+    for (std::size_t d = c_.out_labels.size(); d-- > 0;) {
+      const int l = c_.out_labels[d];
+      if (!stride_in(c_.out, c_.out_labels, l).is_one()) continue;
+      bool fits = true, used = false;
+      for (std::size_t k = 0; k < c_.in.size(); ++k) {
+        const Expr s = stride_in(c_.in[k], c_.labels[k], l);
+        fits = fits && (s.is_zero() || s.is_one());
+        used = used || s.is_one();
+      }
+      if (fits && used) return l;
+    }
+    return -1;
+  }
+
+  std::vector<std::pair<std::string, Expr>> ranges(const Labels& labels) const {
+    std::vector<std::pair<std::string, Expr>> out;
+    constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n"};
+    for (std::size_t d = 0; d < labels.size(); ++d) out.emplace_back(kNames[std::min<std::size_t>(d, 5)], extent_.at(labels[d]));
+    return out;
+  }
+
+  tasklet::Expr product(std::vector<Read>& reads, const std::map<int, Expr>& at) const {
+    tasklet::Expr code;
+    for (std::size_t k = 0; k < c_.in.size(); ++k) {
+      const std::string connector(1, static_cast<char>('a' + static_cast<int>(k)));
+      reads.push_back({connector, c_.in[k].data(), c_.in[k].element(indices_of(c_.labels[k], at))});
+      // Products are formed in the type of the result, as wide as it is: integers of narrow operands don't wrap early.
+      tasklet::Expr x = name(connector, c_.in[k].type());
+      if (c_.in[k].type() != c_.out.type() && promote(c_.in[k].type(), c_.out.type()) == c_.out.type()) x = cast(x, c_.out.type());
+      code = k == 0 ? x : mul(code, x);
+    }
+    return code;
+  }
+
+  // out = beta * old, or 0
+  void initialise(const Emitter& e) const {
+    if (c_.beta == 1.0 && c_.addend == nullptr) return;
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { store_old(inner, p, nullptr); });
+  }
+  // Stores alpha * sum + beta * old at a point; without a sum only the second part.
+  void store_old(const Emitter& e, const std::vector<Expr>& p, const std::string* sum) const {
+    const ScalarType t = c_.out.type();
+    std::vector<Read> reads;
+    tasklet::Expr code;
+    if (sum != nullptr) {
+      reads.push_back({"sum", *sum, {}});
+      code = scaled(c_.alpha, name("sum", t), t);
+    }
+    if (c_.beta != 0.0) {
+      const Operand& old = c_.addend != nullptr ? *c_.addend : c_.out;
+      reads.push_back({"old", old.data(), old.element(p)});
+      const tasklet::Expr part = scaled(c_.beta, name("old", old.type()), t);
+      code = sum != nullptr ? add(code, part) : part;
+    } else if (sum == nullptr) {
+      code = literal(0.0, t);
+    }
+    e.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
+  }
+
+  // for all rows { for summed { for contiguous: out += alpha * product } }
+  void rows(const Emitter& e, int vector) const {
+    Labels outer;
+    for (const int l : c_.out_labels) {
+      if (l != vector) outer.push_back(l);
+    }
+    auto inner_loops = [&](Emitter& at_row, std::map<int, Expr> at, const ir::Range& columns) {
+      std::function<void(Emitter&, std::size_t)> sum = [&](Emitter& here, std::size_t next) {
+        if (next < summed_.size()) {
+          here.loop("k", 0, extent_.at(summed_[next]), [&](Emitter& deeper, const Expr& k) {
+            at[summed_[next]] = k;
+            sum(deeper, next + 1);
+          });
+          return;
+        }
+        here.map_ranges({{"j", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+          at[vector] = p[0];
+          std::vector<Read> reads;
+          const tasklet::Expr code = scaled(c_.alpha, product(reads, at), c_.out.type());
+          body.compute(reads, cast(code, c_.out.type()), {c_.out.data(), c_.out.element(indices_of(c_.out_labels, at)), ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
+        });
+      };
+      sum(at_row, 0);
+    };
+    const Expr columns = extent_.at(vector);
+    if (outer.empty()) {
+      e.map_ranges({{"block", {0, columns - 1, kTile, 1}}}, [&](Emitter& inner, std::vector<Expr> p) {
+        inner_loops(inner, {}, {p[0], symbolic::min(p[0] + (kTile - 1), columns - 1), 1, 1});
+      });
+      return;
+    }
+    e.map(ranges(outer), [&](Emitter& inner, std::vector<Expr> p) {
+      std::map<int, Expr> at;
+      for (std::size_t d = 0; d < outer.size(); ++d) at[outer[d]] = p[d];
+      inner_loops(inner, at, ir::Range::half_open(0, columns));
+    });
+  }
+
+  // for all points { sum over the summed labels; out = alpha * sum + beta * old }
+  void sums(const Emitter& e) const {
+    auto at_point = [&](Emitter& here, const std::vector<Expr>& p) {
+      here.with_transient("sum", c_.out.type(), {}, [&](Emitter& body, const std::string& sum) {
+        body.compute({}, literal(0.0, c_.out.type()), {sum, {}, {}});
+        std::map<int, Expr> at;
+        for (std::size_t d = 0; d < p.size(); ++d) at[c_.out_labels[d]] = p[d];
+        body.map(ranges(summed_), [&](Emitter& term, std::vector<Expr> k) {
+          for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
+          std::vector<Read> reads;
+          const tasklet::Expr code = product(reads, at);
+          term.compute(reads, cast(code, c_.out.type()), {sum, {}, ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
+        });
+        store_old(body, p, &sum);
+      });
+    };
+    if (c_.out_labels.empty()) {
+      Emitter here = e;
+      at_point(here, {});
+      return;
+    }
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { at_point(inner, p); });
+  }
+
+  void point_map(const Emitter& e) const {
+    const ScalarType t = c_.out.type();
+    auto body = [&](Emitter& here, const std::vector<Expr>& p) {
+      std::map<int, Expr> at;
+      for (std::size_t d = 0; d < p.size(); ++d) at[c_.out_labels[d]] = p[d];
+      std::vector<Read> reads;
+      tasklet::Expr code = scaled(c_.alpha, product(reads, at), t);
+      if (c_.beta != 0.0) {
+        const Operand& old = c_.addend != nullptr ? *c_.addend : c_.out;
+        reads.push_back({"old", old.data(), old.element(p)});
+        code = add(code, scaled(c_.beta, name("old", old.type()), t));
+      }
+      here.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
+    };
+    if (c_.out_labels.empty()) {
+      Emitter here = e;
+      body(here, {});
+      return;
+    }
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { body(inner, p); });
+  }
+
+  const Node& n_;
+  const Contraction& c_;
+  std::map<int, Expr> extent_;
+  Labels summed_;
+};
+
+void contract(const Node& n, const Contraction& c) { Nest(n, c).run(); }
+
+Labels counted(int first, std::size_t count) {
+  Labels out(count);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+// c = alpha op(a) op(b) + beta c with broadcasting of leading dimensions. Labels: batch dimensions of c counted from the right are
+// 100, 101, ...; rows 0, columns 1, summed 2.
+void multiply(const Node& n, const Operand& a, const Operand& b, const Operand& c, const Labels& a_last, const Labels& b_last, const Labels& c_last,
+              std::complex<double> alpha, std::complex<double> beta) {
+  Contraction x;
+  x.in = {a, b};
+  x.out = c;
+  x.alpha = alpha;
+  x.beta = beta;
+  x.addend = n.find_in("_cin");
+  auto with_batch = [](const Operand& o, const Labels& last) {
+    Labels labels;
+    const std::size_t batch = o.rank() - last.size();
+    for (std::size_t d = 0; d < batch; ++d) labels.push_back(100 + static_cast<int>(batch - 1 - d));
+    labels.insert(labels.end(), last.begin(), last.end());
+    return labels;
+  };
+  x.labels = {with_batch(a, a_last), with_batch(b, b_last)};
+  x.out_labels = with_batch(c, c_last);
+  // A batch dimension of extent one is broadcast: it stays at its only index.
+  for (std::size_t k = 0; k < 2; ++k) {
+    Operand& o = x.in[k];
+    const std::size_t batch = o.rank() - (k == 0 ? a_last : b_last).size();
+    Labels kept;
+    std::size_t wanted = o.rank();
+    for (std::size_t d = 0; d < o.rank(); ++d) {
+      const bool is_batch = d < batch;
+      const std::size_t back = is_batch ? batch - 1 - d : 0;
+      const std::size_t c_batch = c.rank() - c_last.size();
+      const bool broadcast = is_batch && o.extent(d).is_one() && back < c_batch && !c.extent(c_batch - 1 - back).is_one();
+      if (broadcast) --wanted;
+      else kept.push_back(x.labels[k][d]);
+    }
+    if (wanted != o.rank()) {
+      o = o.fitted(wanted);
+      x.labels[k] = kept;
+    }
+  }
+  contract(n, x);
+}
+
+}  // namespace
+
+void expand(const ir::Gemm& op, const Node& n) {
+  multiply(n, n.in("_a").fitted(2), n.in("_b").fitted(2), n.out("_c").fitted(2), op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1}, op.alpha, op.beta);
+}
+
+void expand(const ir::BatchedMatMul& op, const Node& n) {
+  const Operand &a = n.in("_a"), &b = n.in("_b"), &c = n.out("_c");
+  if (a.rank() < 2 || b.rank() < 2 || c.rank() < 2) n.emitter->fail("needs operands with at least two dimensions");
+  multiply(n, a, b, c, op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1}, op.alpha, op.beta);
+}
+
+// NumPy's rule: a vector on the left is a row, on the right a column, and that dimension is absent from the result. Dimensions of the
+// memlets that are single indices count only where they make the extents match.
+void expand(const ir::MatMul&, const Node& n) {
+  Operand a = n.in("_a"), b = n.in("_b"), c = n.out("_c");
+  auto fits = [&] {
+    if (a.rank() == 0 || b.rank() == 0) return false;
+    return a.extent(a.rank() - 1) == b.extent(b.rank() == 1 ? 0 : b.rank() - 2);
+  };
+  if (!fits()) {
+    a = a.squeezed();
+    if (!fits()) b = b.squeezed();
+  }
+  if (a.rank() == 0 || b.rank() == 0) n.emitter->fail("multiplies " + n.in("_a").text() + " with " + n.in("_b").text() + ", whose extents don't match");
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  const std::size_t batch = std::max(a.rank() + (row ? 1 : 0), b.rank() + (column ? 1 : 0)) - 2;
+  Labels last;
+  if (!row) last.push_back(0);
+  if (!column) last.push_back(1);
+  c = c.fitted(batch + last.size());
+  multiply(n, a, b, c, row ? Labels{2} : Labels{0, 2}, column ? Labels{2} : Labels{2, 1}, last, 1.0, 0.0);
+}
+
+void expand(const ir::Gemv& op, const Node& n) {
+  Contraction x;
+  x.in = {n.in("_A").fitted(2), n.in("_x").fitted(1)};
+  x.labels = {op.trans_a ? Labels{2, 0} : Labels{0, 2}, {2}};
+  x.out = n.out("_y").fitted(1);
+  x.out_labels = {0};
+  x.alpha = op.alpha;
+  x.beta = op.beta;
+  Operand old;
+  if (n.find_in("_y") != nullptr) {
+    old = n.find_in("_y")->fitted(1);
+    x.addend = &old;
+  }
+  contract(n, x);
+}
+
+void expand(const ir::Dot&, const Node& n) {
+  Contraction x;
+  x.in = {n.in("_x").fitted(1), n.in("_y").fitted(1)};
+  x.labels = {{0}, {0}};
+  x.out = n.out("_result").fitted(0);
+  contract(n, x);
+}
+
+void expand(const ir::Ger& op, const Node& n) {
+  Contraction x;
+  x.in = {n.in("_x").fitted(1), n.in("_y").fitted(1)};
+  x.labels = {{0}, {1}};
+  x.out = n.out("_res").fitted(2);
+  x.out_labels = {0, 1};
+  x.alpha = op.alpha;
+  x.beta = 1.0;
+  const Operand old = n.in("_A").fitted(2);
+  x.addend = &old;
+  contract(n, x);
+}
+
+void expand(const ir::Axpy& op, const Node& n) {
+  Contraction x;
+  const Operand r = n.out("_res");
+  x.out = r.squeezed().rank() <= 1 ? r.fitted(1) : r;
+  x.out_labels = counted(0, x.out.rank());
+  x.in = {n.in("_x").fitted(x.out.rank())};
+  x.labels = {x.out_labels};
+  x.alpha = op.a;
+  x.beta = 1.0;
+  const Operand old = n.in("_y").fitted(x.out.rank());
+  x.addend = &old;
+  contract(n, x);
+}
+
+// Only the triangle that `lower` names is written, as BLAS does.
+void expand(const ir::Syrk& op, const Node& n) {
+  const Operand a = n.in("_a").fitted(2), c = n.out("_c").fitted(2);
+  const Operand old = n.find_in("_cin") != nullptr ? n.find_in("_cin")->fitted(2) : c;
+  const Expr rows = c.extent(0), inner = a.extent(op.trans ? 0 : 1);
+  const ScalarType t = c.type();
+  n.reason("triangle of sums");
+  n.emitter->map({{"i", rows}}, [&](Emitter& at_row, std::vector<Expr> p) {
+    const Expr i = p[0];
+    at_row.map_ranges({{"j", op.lower ? ir::Range{0, i, 1, 1} : ir::Range{i, rows - 1, 1, 1}}}, [&](Emitter& at, std::vector<Expr> q) {
+      const Expr j = q[0];
+      at.with_transient("sum", t, {}, [&](Emitter& body, const std::string& sum) {
+        body.compute({}, literal(0.0, t), {sum, {}, {}});
+        body.map({{"k", inner}}, [&](Emitter& term, std::vector<Expr> r) {
+          auto element = [&](const Expr& m) { return op.trans ? a.element(std::vector<Expr>{r[0], m}) : a.element(std::vector<Expr>{m, r[0]}); };
+          term.compute({{"a", a.data(), element(i)}, {"b", a.data(), element(j)}}, cast(mul(name("a", a.type()), name("b", a.type())), t), {sum, {}, ir::Wcr{}});
+        });
+        std::vector<Read> reads{{"sum", sum, {}}};
+        tasklet::Expr code = scaled(op.alpha, name("sum", t), t);
+        if (op.beta != 0.0) {
+          reads.push_back({"old", old.data(), old.element(std::vector<Expr>{i, j})});
+          code = add(code, scaled(op.beta, name("old", old.type()), t));
+        }
+        body.compute(reads, cast(code, t), {c.data(), c.element(std::vector<Expr>{i, j}), {}});
+      });
+    });
+  });
+}
+
+void expand(const ir::Einsum& op, const Node& n) {
+  std::string text;
+  for (const char ch : op.equation) {
+    if (ch != ' ') text += ch;
+  }
+  const std::size_t arrow = text.find("->");
+  Contraction x;
+  x.labels.resize(1);
+  std::map<int, int> uses;
+  for (const char ch : text.substr(0, arrow)) {
+    if (ch == ',') {
+      x.labels.emplace_back();
+    } else if ((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z')) {
+      x.labels.back().push_back(ch);
+      ++uses[ch];
+    } else {
+      n.emitter->fail("has the equation '" + op.equation + "', in which '" + std::string(1, ch) + "' is not understood");
+    }
+  }
+  if (arrow != std::string::npos) {
+    for (const char ch : text.substr(arrow + 2)) {
+      if (!uses.contains(ch)) n.emitter->fail("has the equation '" + op.equation + "', whose result has the label '" + std::string(1, ch) + "' of no operand");
+      x.out_labels.push_back(ch);
+    }
+  } else {
+    for (const auto& [label, count] : uses) {
+      if (count == 1) x.out_labels.push_back(label);
+    }
+  }
+  if (x.labels.size() != n.inputs.size()) n.emitter->fail("has " + std::to_string(n.inputs.size()) + " operands for the equation '" + op.equation + "'");
+  for (std::size_t k = 0; k < x.labels.size(); ++k) x.in.push_back(n.inputs[k].fitted(x.labels[k].size()));
+  x.out = n.only_out().fitted(x.out_labels.size());
+  x.alpha = op.alpha;
+  x.beta = op.beta;
+  contract(n, x);
+}
+
+void expand(const ir::TensorDot& op, const Node& n) {
+  const Operand &left = n.in("_left_tensor"), &right = n.in("_right_tensor");
+  if (op.left_axes.size() != op.right_axes.size()) n.emitter->fail("contracts different numbers of axes");
+  Contraction x;
+  x.labels = {counted(0, left.rank()), counted(static_cast<int>(left.rank()), right.rank())};
+  auto axis = [&](int a, std::size_t rank) {
+    const int wrapped = a < 0 ? a + static_cast<int>(rank) : a;
+    if (wrapped < 0 || wrapped >= static_cast<int>(rank)) n.emitter->fail("names axis " + std::to_string(a) + " of a tensor with " + std::to_string(rank) + " dimensions");
+    return static_cast<std::size_t>(wrapped);
+  };
+  std::set<int> contracted;
+  for (std::size_t k = 0; k < op.left_axes.size(); ++k) {
+    const int label = x.labels[0][axis(op.left_axes[k], left.rank())];
+    x.labels[1][axis(op.right_axes[k], right.rank())] = label;
+    contracted.insert(label);
+  }
+  Labels result;
+  for (const Labels& side : x.labels) {
+    for (const int l : side) {
+      if (!contracted.contains(l)) result.push_back(l);
+    }
+  }
+  x.out_labels = result;
+  if (!op.permutation.empty()) {
+    if (op.permutation.size() != result.size()) n.emitter->fail("permutes " + std::to_string(op.permutation.size()) + " of " + std::to_string(result.size()) + " dimensions");
+    for (std::size_t d = 0; d < result.size(); ++d) x.out_labels[d] = result[axis(op.permutation[d], result.size())];
+  }
+  x.in = {left, right};
+  x.out = n.out("_out_tensor").fitted(x.out_labels.size());
+  contract(n, x);
+}
+
+}  // namespace sdfg::library
