@@ -18,6 +18,7 @@
 #include "jit/places.hpp"
 #include "jit/signature.hpp"
 #include "lower/abi.hpp"
+#include "library/expand.hpp"
 #include "lower/host.hpp"
 #include "transform/lower_prepare/prepare.hpp"
 
@@ -167,6 +168,10 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   if (o.dump->has(Dump::kGraph)) dump(o, g.name, ".graph.txt", ir::to_text(g));
   ir::Graph work = g.clone();
   analyse_cpp_tasklets(work, compiler::analyse_cpp);
+  library::ExpandOptions expansion;
+  expansion.opt_level = *o.opt_level;
+  library::expand_library_nodes(work, expansion, &p->explanations);
+  if (*o.verify) ir::check(work);
   transform::PrepareOptions prepare;
   prepare.opt_level = *o.opt_level;
   transform::prepare_for_cpu(work, prepare);

@@ -1,4 +1,5 @@
-// Sums of products: the BLAS family, Einsum, TensorDot. One loop nest serves all; it is ordered by the strides of the operands.
+// Sums of products: the BLAS family, Einsum, TensorDot. One loop nest serves all; it is ordered by the strides of the
+// operands.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -21,7 +22,7 @@ struct Contraction {
   Operand out;
   Labels out_labels;
   std::complex<double> alpha = 1.0, beta = 0.0;
-  const Operand* addend = nullptr;   // what beta multiplies; nullptr: what the output holds
+  const Operand* addend = nullptr;  // what beta multiplies; nullptr: what the output holds
 };
 
 Expr stride_in(const Operand& o, const Labels& labels, int label) {
@@ -42,11 +43,14 @@ std::vector<Expr> indices_of(const Labels& labels, const std::map<int, Expr>& at
 std::map<int, Expr> extents_of(const Node& n, const Contraction& c) {
   std::map<int, Expr> extent;
   auto add = [&](const Operand& o, const Labels& labels) {
-    if (o.rank() != labels.size()) n.emitter->fail("has operand " + o.text() + " where " + std::to_string(labels.size()) + " dimensions are needed");
+    if (o.rank() != labels.size())
+      n.emitter->fail("has operand " + o.text() + " where " + std::to_string(labels.size()) + " dimensions are needed");
     for (std::size_t d = 0; d < labels.size(); ++d) {
       auto [it, fresh] = extent.emplace(labels[d], o.extent(d));
       if (fresh || it->second == o.extent(d)) continue;
-      if ((it->second - o.extent(d)).constant()) n.emitter->fail("has operand " + o.text() + ", whose dimension " + std::to_string(d) + " should have extent " + it->second.str());
+      if ((it->second - o.extent(d)).constant())
+        n.emitter->fail("has operand " + o.text() + ", whose dimension " + std::to_string(d) + " should have extent " +
+                        it->second.str());
     }
   };
   for (std::size_t k = 0; k < c.in.size(); ++k) add(c.in[k], c.labels[k]);
@@ -79,8 +83,8 @@ class Nest {
   }
 
  private:
-  // The label of the output along which everything is contiguous or constant: the innermost loop vectorises over it. Not when the
-  // operands are contiguous along a summed dimension and the result is small.
+  // The label of the output along which everything is contiguous or constant: the innermost loop vectorises over it.
+  // Not when the operands are contiguous along a summed dimension and the result is small.
   int vector_label() const {
     for (std::size_t d = c_.out_labels.size(); d-- > 0;) {
       const int l = c_.out_labels[d];
@@ -99,7 +103,8 @@ class Nest {
   std::vector<std::pair<std::string, Expr>> ranges(const Labels& labels) const {
     std::vector<std::pair<std::string, Expr>> out;
     constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n"};
-    for (std::size_t d = 0; d < labels.size(); ++d) out.emplace_back(kNames[std::min<std::size_t>(d, 5)], extent_.at(labels[d]));
+    for (std::size_t d = 0; d < labels.size(); ++d)
+      out.emplace_back(kNames[std::min<std::size_t>(d, 5)], extent_.at(labels[d]));
     return out;
   }
 
@@ -110,7 +115,8 @@ class Nest {
       reads.push_back({connector, c_.in[k].data(), c_.in[k].element(indices_of(c_.labels[k], at))});
       // Products are formed in the type of the result, as wide as it is: integers of narrow operands don't wrap early.
       tasklet::Expr x = name(connector, c_.in[k].type());
-      if (c_.in[k].type() != c_.out.type() && promote(c_.in[k].type(), c_.out.type()) == c_.out.type()) x = cast(x, c_.out.type());
+      if (c_.in[k].type() != c_.out.type() && promote(c_.in[k].type(), c_.out.type()) == c_.out.type())
+        x = cast(x, c_.out.type());
       code = k == 0 ? x : mul(code, x);
     }
     return code;
@@ -160,7 +166,9 @@ class Nest {
           at[vector] = p[0];
           std::vector<Read> reads;
           const tasklet::Expr code = scaled(c_.alpha, product(reads, at), c_.out.type());
-          body.compute(reads, cast(code, c_.out.type()), {c_.out.data(), c_.out.element(indices_of(c_.out_labels, at)), ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
+          body.compute(reads, cast(code, c_.out.type()),
+                       {c_.out.data(), c_.out.element(indices_of(c_.out_labels, at)),
+                        ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
         });
       };
       sum(at_row, 0);
@@ -190,7 +198,8 @@ class Nest {
           for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
           std::vector<Read> reads;
           const tasklet::Expr code = product(reads, at);
-          term.compute(reads, cast(code, c_.out.type()), {sum, {}, ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
+          term.compute(reads, cast(code, c_.out.type()),
+                       {sum, {}, ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
         });
         store_old(body, p, &sum);
       });
@@ -231,7 +240,9 @@ class Nest {
   Labels summed_;
 };
 
-void contract(const Node& n, const Contraction& c) { Nest(n, c).run(); }
+void contract(const Node& n, const Contraction& c) {
+  Nest(n, c).run();
+}
 
 Labels counted(int first, std::size_t count) {
   Labels out(count);
@@ -239,10 +250,10 @@ Labels counted(int first, std::size_t count) {
   return out;
 }
 
-// c = alpha op(a) op(b) + beta c with broadcasting of leading dimensions. Labels: batch dimensions of c counted from the right are
-// 100, 101, ...; rows 0, columns 1, summed 2.
-void multiply(const Node& n, const Operand& a, const Operand& b, const Operand& c, const Labels& a_last, const Labels& b_last, const Labels& c_last,
-              std::complex<double> alpha, std::complex<double> beta) {
+// c = alpha op(a) op(b) + beta c with broadcasting of leading dimensions. Labels: batch dimensions of c counted from
+// the right are 100, 101, ...; rows 0, columns 1, summed 2.
+void multiply(const Node& n, const Operand& a, const Operand& b, const Operand& c, const Labels& a_last,
+              const Labels& b_last, const Labels& c_last, std::complex<double> alpha, std::complex<double> beta) {
   Contraction x;
   x.in = {a, b};
   x.out = c;
@@ -268,9 +279,12 @@ void multiply(const Node& n, const Operand& a, const Operand& b, const Operand& 
       const bool is_batch = d < batch;
       const std::size_t back = is_batch ? batch - 1 - d : 0;
       const std::size_t c_batch = c.rank() - c_last.size();
-      const bool broadcast = is_batch && o.extent(d).is_one() && back < c_batch && !c.extent(c_batch - 1 - back).is_one();
-      if (broadcast) --wanted;
-      else kept.push_back(x.labels[k][d]);
+      const bool broadcast =
+          is_batch && o.extent(d).is_one() && back < c_batch && !c.extent(c_batch - 1 - back).is_one();
+      if (broadcast)
+        --wanted;
+      else
+        kept.push_back(x.labels[k][d]);
     }
     if (wanted != o.rank()) {
       o = o.fitted(wanted);
@@ -283,17 +297,20 @@ void multiply(const Node& n, const Operand& a, const Operand& b, const Operand& 
 }  // namespace
 
 void expand(const ir::Gemm& op, const Node& n) {
-  multiply(n, n.in("_a").fitted(2), n.in("_b").fitted(2), n.out("_c").fitted(2), op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1}, op.alpha, op.beta);
+  multiply(n, n.in("_a").fitted(2), n.in("_b").fitted(2), n.out("_c").fitted(2),
+           op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1}, op.alpha,
+           op.beta);
 }
 
 void expand(const ir::BatchedMatMul& op, const Node& n) {
   const Operand &a = n.in("_a"), &b = n.in("_b"), &c = n.out("_c");
   if (a.rank() < 2 || b.rank() < 2 || c.rank() < 2) n.emitter->fail("needs operands with at least two dimensions");
-  multiply(n, a, b, c, op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1}, op.alpha, op.beta);
+  multiply(n, a, b, c, op.trans_a ? Labels{2, 0} : Labels{0, 2}, op.trans_b ? Labels{1, 2} : Labels{2, 1}, {0, 1},
+           op.alpha, op.beta);
 }
 
-// NumPy's rule: a vector on the left is a row, on the right a column, and that dimension is absent from the result. Dimensions of the
-// memlets that are single indices count only where they make the extents match.
+// NumPy's rule: a vector on the left is a row, on the right a column, and that dimension is absent from the result.
+// Dimensions of the memlets that are single indices count only where they make the extents match.
 void expand(const ir::MatMul&, const Node& n) {
   Operand a = n.in("_a"), b = n.in("_b"), c = n.out("_c");
   auto fits = [&] {
@@ -304,7 +321,8 @@ void expand(const ir::MatMul&, const Node& n) {
     a = a.squeezed();
     if (!fits()) b = b.squeezed();
   }
-  if (a.rank() == 0 || b.rank() == 0) n.emitter->fail("multiplies " + n.in("_a").text() + " with " + n.in("_b").text() + ", whose extents don't match");
+  if (a.rank() == 0 || b.rank() == 0)
+    n.emitter->fail("multiplies " + n.in("_a").text() + " with " + n.in("_b").text() + ", whose extents don't match");
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const std::size_t batch = std::max(a.rank() + (row ? 1 : 0), b.rank() + (column ? 1 : 0)) - 2;
   Labels last;
@@ -374,23 +392,28 @@ void expand(const ir::Syrk& op, const Node& n) {
   n.reason("triangle of sums");
   n.emitter->map({{"i", rows}}, [&](Emitter& at_row, std::vector<Expr> p) {
     const Expr i = p[0];
-    at_row.map_ranges({{"j", op.lower ? ir::Range{0, i, 1, 1} : ir::Range{i, rows - 1, 1, 1}}}, [&](Emitter& at, std::vector<Expr> q) {
-      const Expr j = q[0];
-      at.with_transient("sum", t, {}, [&](Emitter& body, const std::string& sum) {
-        body.compute({}, literal(0.0, t), {sum, {}, {}});
-        body.map({{"k", inner}}, [&](Emitter& term, std::vector<Expr> r) {
-          auto element = [&](const Expr& m) { return op.trans ? a.element(std::vector<Expr>{r[0], m}) : a.element(std::vector<Expr>{m, r[0]}); };
-          term.compute({{"a", a.data(), element(i)}, {"b", a.data(), element(j)}}, cast(mul(name("a", a.type()), name("b", a.type())), t), {sum, {}, ir::Wcr{}});
-        });
-        std::vector<Read> reads{{"sum", sum, {}}};
-        tasklet::Expr code = scaled(op.alpha, name("sum", t), t);
-        if (op.beta != 0.0) {
-          reads.push_back({"old", old.data(), old.element(std::vector<Expr>{i, j})});
-          code = add(code, scaled(op.beta, name("old", old.type()), t));
-        }
-        body.compute(reads, cast(code, t), {c.data(), c.element(std::vector<Expr>{i, j}), {}});
-      });
-    });
+    at_row.map_ranges({{"j", op.lower ? ir::Range{0, i, 1, 1} : ir::Range{i, rows - 1, 1, 1}}},
+                      [&](Emitter& at, std::vector<Expr> q) {
+                        const Expr j = q[0];
+                        at.with_transient("sum", t, {}, [&](Emitter& body, const std::string& sum) {
+                          body.compute({}, literal(0.0, t), {sum, {}, {}});
+                          body.map({{"k", inner}}, [&](Emitter& term, std::vector<Expr> r) {
+                            auto element = [&](const Expr& m) {
+                              return op.trans ? a.element(std::vector<Expr>{r[0], m})
+                                              : a.element(std::vector<Expr>{m, r[0]});
+                            };
+                            term.compute({{"a", a.data(), element(i)}, {"b", a.data(), element(j)}},
+                                         cast(mul(name("a", a.type()), name("b", a.type())), t), {sum, {}, ir::Wcr{}});
+                          });
+                          std::vector<Read> reads{{"sum", sum, {}}};
+                          tasklet::Expr code = scaled(op.alpha, name("sum", t), t);
+                          if (op.beta != 0.0) {
+                            reads.push_back({"old", old.data(), old.element(std::vector<Expr>{i, j})});
+                            code = add(code, scaled(op.beta, name("old", old.type()), t));
+                          }
+                          body.compute(reads, cast(code, t), {c.data(), c.element(std::vector<Expr>{i, j}), {}});
+                        });
+                      });
   });
 }
 
@@ -410,12 +433,15 @@ void expand(const ir::Einsum& op, const Node& n) {
       x.labels.back().push_back(ch);
       ++uses[ch];
     } else {
-      n.emitter->fail("has the equation '" + op.equation + "', in which '" + std::string(1, ch) + "' is not understood");
+      n.emitter->fail("has the equation '" + op.equation + "', in which '" + std::string(1, ch) +
+                      "' is not understood");
     }
   }
   if (arrow != std::string::npos) {
     for (const char ch : text.substr(arrow + 2)) {
-      if (!uses.contains(ch)) n.emitter->fail("has the equation '" + op.equation + "', whose result has the label '" + std::string(1, ch) + "' of no operand");
+      if (!uses.contains(ch))
+        n.emitter->fail("has the equation '" + op.equation + "', whose result has the label '" + std::string(1, ch) +
+                        "' of no operand");
       x.out_labels.push_back(ch);
     }
   } else {
@@ -423,7 +449,8 @@ void expand(const ir::Einsum& op, const Node& n) {
       if (count == 1) x.out_labels.push_back(label);
     }
   }
-  if (x.labels.size() != n.inputs.size()) n.emitter->fail("has " + std::to_string(n.inputs.size()) + " operands for the equation '" + op.equation + "'");
+  if (x.labels.size() != n.inputs.size())
+    n.emitter->fail("has " + std::to_string(n.inputs.size()) + " operands for the equation '" + op.equation + "'");
   for (std::size_t k = 0; k < x.labels.size(); ++k) x.in.push_back(n.inputs[k].fitted(x.labels[k].size()));
   x.out = n.only_out().fitted(x.out_labels.size());
   x.alpha = op.alpha;
@@ -438,7 +465,8 @@ void expand(const ir::TensorDot& op, const Node& n) {
   x.labels = {counted(0, left.rank()), counted(static_cast<int>(left.rank()), right.rank())};
   auto axis = [&](int a, std::size_t rank) {
     const int wrapped = a < 0 ? a + static_cast<int>(rank) : a;
-    if (wrapped < 0 || wrapped >= static_cast<int>(rank)) n.emitter->fail("names axis " + std::to_string(a) + " of a tensor with " + std::to_string(rank) + " dimensions");
+    if (wrapped < 0 || wrapped >= static_cast<int>(rank))
+      n.emitter->fail("names axis " + std::to_string(a) + " of a tensor with " + std::to_string(rank) + " dimensions");
     return static_cast<std::size_t>(wrapped);
   };
   std::set<int> contracted;
@@ -455,7 +483,9 @@ void expand(const ir::TensorDot& op, const Node& n) {
   }
   x.out_labels = result;
   if (!op.permutation.empty()) {
-    if (op.permutation.size() != result.size()) n.emitter->fail("permutes " + std::to_string(op.permutation.size()) + " of " + std::to_string(result.size()) + " dimensions");
+    if (op.permutation.size() != result.size())
+      n.emitter->fail("permutes " + std::to_string(op.permutation.size()) + " of " + std::to_string(result.size()) +
+                      " dimensions");
     for (std::size_t d = 0; d < result.size(); ++d) x.out_labels[d] = result[axis(op.permutation[d], result.size())];
   }
   x.in = {left, right};

@@ -11,18 +11,24 @@ Operand::Operand(const ir::Graph& g, std::string data, ir::Subset subset, std::s
     : data_(std::move(data)), connector_(std::move(connector)), subset_(std::move(subset)) {
   const ir::Container* c = ir::resolve(g, data_);
   if (c == nullptr) throw Error(ErrorClass::kInternal, "operand of no container '" + data_ + "'");
-  if (!c->type.is_scalar()) throw Error(ErrorClass::kGraph, "operand '" + connector_ + "' has elements of type " + c->type.str());
+  if (!c->type.is_scalar())
+    throw Error(ErrorClass::kGraph, "operand '" + connector_ + "' has elements of type " + c->type.str());
   type_ = c->type.scalar();
   container_strides_ = c->layout.strides();
   for (std::size_t d = 0; d < subset_.rank(); ++d) {
-    if (!subset_[d].tile.is_one()) throw Error(ErrorClass::kGraph, "operand '" + connector_ + "' is a tiled range, which library nodes don't take");
+    if (!subset_[d].tile.is_one())
+      throw Error(ErrorClass::kGraph, "operand '" + connector_ + "' is a tiled range, which library nodes don't take");
     dims_.push_back(d);
     extents_.push_back(subset_[d].is_index() ? Expr(1) : subset_[d].count());
   }
 }
 
-Expr Operand::size() const { return symbolic::product(extents_); }
-Expr Operand::stride(std::size_t d) const { return container_strides_[dims_[d]] * subset_[dims_[d]].step; }
+Expr Operand::size() const {
+  return symbolic::product(extents_);
+}
+Expr Operand::stride(std::size_t d) const {
+  return container_strides_[dims_[d]] * subset_[dims_[d]].step;
+}
 std::vector<Expr> Operand::strides() const {
   std::vector<Expr> out;
   for (std::size_t d = 0; d < rank(); ++d) out.push_back(stride(d));
@@ -49,7 +55,9 @@ Operand Operand::fitted(std::size_t wanted) const {
   };
   drop([&](std::size_t d) { return subset_[out.dims_[d]].is_index(); });
   drop([&](std::size_t d) { return out.extents_[d].is_one(); });
-  if (out.dims_.size() != wanted) throw Error(ErrorClass::kGraph, "operand " + text() + " of a library node must have " + std::to_string(wanted) + " dimensions");
+  if (out.dims_.size() != wanted)
+    throw Error(ErrorClass::kGraph,
+                "operand " + text() + " of a library node must have " + std::to_string(wanted) + " dimensions");
   return out;
 }
 
@@ -96,7 +104,8 @@ ir::Map& Emitter::map_ranges(const std::vector<std::pair<std::string, ir::Range>
   return std::get<ir::Map>(e.kind);
 }
 
-void Emitter::loop(const std::string& wish, const Expr& from, const Expr& to, const std::function<void(Emitter&, Expr)>& body) const {
+void Emitter::loop(const std::string& wish, const Expr& from, const Expr& to,
+                   const std::function<void(Emitter&, Expr)>& body) const {
   ir::Symbol s;
   s.name = graph_->unique_name(wish);
   s.binder = ir::BinderKind::kLoopVariable;
@@ -104,17 +113,25 @@ void Emitter::loop(const std::string& wish, const Expr& from, const Expr& to, co
   ir::For f;
   f.variable = s.name;
   const Type index = ScalarType::kInt64;
-  const tasklet::TypeEnvironment env{[&](std::string_view) { return std::optional<Type>(index); }, [](std::string_view) { return std::optional<Type>(); }};
+  const tasklet::TypeEnvironment env{[&](std::string_view) { return std::optional<Type>(index); },
+                                     [](std::string_view) { return std::optional<Type>(); }};
   f.init = tasklet::infer_types(tasklet::from_symbolic(from), env);
-  f.condition = tasklet::infer_types(tasklet::Expr::binary(BinaryOp::kLess, tasklet::from_symbolic(variable), tasklet::from_symbolic(to)), env);
+  f.condition = tasklet::infer_types(
+      tasklet::Expr::binary(BinaryOp::kLess, tasklet::from_symbolic(variable), tasklet::from_symbolic(to)), env);
   f.update = tasklet::infer_types(tasklet::from_symbolic(variable + 1), env);
   graph_->symbols.insert(std::move(s));
   ir::Element& e = graph_->append(*at_, std::move(f), label_, location_);
   Emitter inner = inside(std::get<ir::For>(e.kind).body);
+  inner.loop_ = e.id;
   body(inner, variable);
 }
 
-void Emitter::branch(const tasklet::Expr& condition, const std::function<void(Emitter&)>& then, const std::function<void(Emitter&)>& otherwise) const {
+void Emitter::leave_loop() const {
+  graph_->append(*at_, ir::Exit{ir::Exit::Kind::kBreak, loop_}, label_, location_);
+}
+
+void Emitter::branch(const tasklet::Expr& condition, const std::function<void(Emitter&)>& then,
+                     const std::function<void(Emitter&)>& otherwise) const {
   ir::If i;
   const tasklet::TypeEnvironment env = ir::type_environment(*graph_);
   i.branches.push_back({tasklet::infer_types(condition, env), {}});
@@ -198,7 +215,8 @@ void Emitter::compute(const std::vector<Read>& reads, const tasklet::Expr& code,
   tasklet_node.code.body = tasklet::infer_types(tasklet_node.code.body, ir::type_environment(*graph_, s, *node));
 }
 
-void Emitter::copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at, std::optional<ir::Wcr> wcr) const {
+void Emitter::copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at,
+                   std::optional<ir::Wcr> wcr) const {
   ir::Element& e = graph_->append(*at_, ir::State{}, label_, location_);
   auto& s = std::get<ir::State>(e.kind);
   ir::Memlet m;
@@ -229,10 +247,13 @@ Expr Emitter::assign(const std::string& wish, const tasklet::Expr& value) const 
 }
 
 void Emitter::fail(const std::string& message) const {
-  throw Error(ErrorClass::kGraph, "library node '" + label_ + "' " + message, {{"library node '" + label_ + "'", location_}});
+  throw Error(ErrorClass::kGraph, "library node '" + label_ + "' " + message,
+              {{"library node '" + label_ + "'", location_}});
 }
 
-tasklet::Expr name(const std::string& connector, ScalarType type) { return tasklet::Expr::name(connector, type); }
+tasklet::Expr name(const std::string& connector, ScalarType type) {
+  return tasklet::Expr::name(connector, type);
+}
 
 tasklet::Expr literal(std::complex<double> value, ScalarType type) {
   if (is_complex(type)) return tasklet::Expr::literal(value, type);
@@ -241,12 +262,24 @@ tasklet::Expr literal(std::complex<double> value, ScalarType type) {
   return tasklet::Expr::literal(static_cast<std::int64_t>(value.real()), type);
 }
 
-tasklet::Expr cast(const tasklet::Expr& e, ScalarType type) { return tasklet::Expr::cast(type, e); }
-tasklet::Expr binary(BinaryOp op, const tasklet::Expr& a, const tasklet::Expr& b) { return tasklet::Expr::binary(op, a, b); }
-tasklet::Expr add(const tasklet::Expr& a, const tasklet::Expr& b) { return binary(BinaryOp::kAdd, a, b); }
-tasklet::Expr sub(const tasklet::Expr& a, const tasklet::Expr& b) { return binary(BinaryOp::kSub, a, b); }
-tasklet::Expr mul(const tasklet::Expr& a, const tasklet::Expr& b) { return binary(BinaryOp::kMul, a, b); }
-tasklet::Expr call(tasklet::Function f, std::vector<tasklet::Expr> args) { return tasklet::Expr::call(f, std::move(args)); }
+tasklet::Expr cast(const tasklet::Expr& e, ScalarType type) {
+  return tasklet::Expr::cast(type, e);
+}
+tasklet::Expr binary(BinaryOp op, const tasklet::Expr& a, const tasklet::Expr& b) {
+  return tasklet::Expr::binary(op, a, b);
+}
+tasklet::Expr add(const tasklet::Expr& a, const tasklet::Expr& b) {
+  return binary(BinaryOp::kAdd, a, b);
+}
+tasklet::Expr sub(const tasklet::Expr& a, const tasklet::Expr& b) {
+  return binary(BinaryOp::kSub, a, b);
+}
+tasklet::Expr mul(const tasklet::Expr& a, const tasklet::Expr& b) {
+  return binary(BinaryOp::kMul, a, b);
+}
+tasklet::Expr call(tasklet::Function f, std::vector<tasklet::Expr> args) {
+  return tasklet::Expr::call(f, std::move(args));
+}
 
 tasklet::Expr scaled(std::complex<double> factor, const tasklet::Expr& e, ScalarType type) {
   return factor == 1.0 ? e : mul(literal(factor, type), e);

@@ -14,8 +14,8 @@ namespace sdfg::library {
 
 using symbolic::Expr;
 
-// One side of a library node: a window of a container, seen as an array with the extents of the window's dimensions. Dimensions can be
-// dropped (`fit`, `squeeze`); an element is named by its indices in the dimensions that are left.
+// One side of a library node: a window of a container, seen as an array with the extents of the window's dimensions.
+// Dimensions can be dropped (`fit`, `squeeze`); an element is named by its indices in the dimensions that are left.
 class Operand {
  public:
   Operand() = default;
@@ -31,21 +31,22 @@ class Operand {
   Expr size() const;
   // Distance in memory of neighbours in dimension d, in elements.
   Expr stride(std::size_t d) const;
-  ir::Subset element(std::span<const Expr> indices) const;   // one index per dimension that is left
+  ir::Subset element(std::span<const Expr> indices) const;  // one index per dimension that is left
   std::vector<Expr> strides() const;
 
-  // Drops dimensions until `rank` are left: single indices first, outermost first, then others of extent one. Throws Error(kGraph).
+  // Drops dimensions until `rank` are left: single indices first, outermost first, then others of extent one. Throws
+  // Error(kGraph).
   Operand fitted(std::size_t rank) const;
   // Without all dimensions that are single indices.
   Operand squeezed() const;
-  std::string text() const;                                  // "'_a' [N, M]"
+  std::string text() const;  // "'_a' [N, M]"
 
  private:
   std::string data_;
   std::string connector_;
   ir::Subset subset_;
   ScalarType type_ = ScalarType::kFloat64;
-  std::vector<std::size_t> dims_;                            // of the container, in order
+  std::vector<std::size_t> dims_;  // of the container, in order
   std::vector<Expr> extents_;
   std::vector<Expr> container_strides_;
 };
@@ -70,21 +71,31 @@ class Emitter {
   ir::Graph& graph() const { return *graph_; }
   ir::Sequence& sequence() const { return *at_; }
   const std::string& label() const { return label_; }
-  Emitter inside(ir::Sequence& s) const { return {*graph_, s, label_, location_}; }
+  Emitter inside(ir::Sequence& s) const {
+    Emitter out(*graph_, s, label_, location_);
+    out.loop_ = loop_;
+    return out;
+  }
+  // Leaves the innermost loop made by `loop` around here.
+  void leave_loop() const;
 
   // Independent points 0 <= p_d < extents[d]; `body` gets an emitter inside and the parameters.
   using Body = std::function<void(Emitter&, std::vector<Expr>)>;
   ir::Map& map(const std::vector<std::pair<std::string, Expr>>& extents, const Body& body) const;
   ir::Map& map_ranges(const std::vector<std::pair<std::string, ir::Range>>& ranges, const Body& body) const;
   // Sequential: name = from, from + 1, ... < to.
-  void loop(const std::string& name, const Expr& from, const Expr& to, const std::function<void(Emitter&, Expr)>& body) const;
-  void branch(const tasklet::Expr& condition, const std::function<void(Emitter&)>& then, const std::function<void(Emitter&)>& otherwise = {}) const;
+  void loop(const std::string& name, const Expr& from, const Expr& to,
+            const std::function<void(Emitter&, Expr)>& body) const;
+  void branch(const tasklet::Expr& condition, const std::function<void(Emitter&)>& then,
+              const std::function<void(Emitter&)>& otherwise = {}) const;
   // A block with a transient of its own. Rank 0: a Scalar.
-  void with_transient(const std::string& name, ScalarType type, const std::vector<Expr>& extents, const std::function<void(Emitter&, const std::string& container)>& body) const;
+  void with_transient(const std::string& name, ScalarType type, const std::vector<Expr>& extents,
+                      const std::function<void(Emitter&, const std::string& container)>& body) const;
   // write = code over the connectors of the reads.
   void compute(const std::vector<Read>& reads, const tasklet::Expr& code, const Write& write) const;
-  void copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at, std::optional<ir::Wcr> wcr = {}) const;
-  Expr assign(const std::string& name, const tasklet::Expr& value) const;   // a fresh symbol
+  void copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at,
+            std::optional<ir::Wcr> wcr = {}) const;
+  Expr assign(const std::string& name, const tasklet::Expr& value) const;  // a fresh symbol
 
   [[noreturn]] void fail(const std::string& message) const;
 
@@ -93,6 +104,7 @@ class Emitter {
   ir::Sequence* at_;
   std::string label_;
   SourceLocation location_;
+  ir::Id loop_ = 0;
 };
 
 // Typed code, since expansions know their types.
@@ -106,6 +118,7 @@ tasklet::Expr binary(tasklet::BinaryOp op, const tasklet::Expr& a, const tasklet
 tasklet::Expr call(tasklet::Function f, std::vector<tasklet::Expr> args);
 // factor * e, without the multiplication by one.
 tasklet::Expr scaled(std::complex<double> factor, const tasklet::Expr& e, ScalarType type);
-tasklet::Expr element_of(const std::string& container, std::vector<Expr> indices, ScalarType type);   // for conditions and Assigns
+tasklet::Expr element_of(const std::string& container, std::vector<Expr> indices,
+                         ScalarType type);  // for conditions and Assigns
 
 }  // namespace sdfg::library

@@ -12,8 +12,9 @@ struct ExpandOptions {
   int opt_level = 3;
 };
 
-// Expands every library node; Copy and Fill become memlets and maps as well. Each choice adds a line to `reasons`. Throws
-// Error(kGraph) for operands whose shapes don't fit, Error(kUsage) naming a node that has no expansion (an unknown one of a file).
+// Expands every library node; Copy and Fill become memlets and maps as well. Each choice adds a line to `reasons`.
+// Throws Error(kGraph) for operands whose shapes don't fit, Error(kUsage) naming a node that has no expansion (an
+// unknown one of a file).
 void expand_library_nodes(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons = nullptr);
 
 }  // namespace sdfg::library

@@ -19,17 +19,21 @@ using Json = nlohmann::json;
 
 tasklet::Value value_from(const Json& v, ScalarType type) {
   if (v.is_boolean()) return tasklet::Value::boolean(v.get<bool>()).cast(type);
-  if (v.is_number_unsigned()) return tasklet::Value::integer(static_cast<std::int64_t>(v.get<std::uint64_t>()), ScalarType::kUInt64).cast(type);
+  if (v.is_number_unsigned())
+    return tasklet::Value::integer(static_cast<std::int64_t>(v.get<std::uint64_t>()), ScalarType::kUInt64).cast(type);
   if (v.is_number_integer()) return tasklet::Value::integer(v.get<std::int64_t>()).cast(type);
   if (v.is_number()) return tasklet::Value::floating(v.get<double>()).cast(type);
-  if (v.is_array() && v.size() == 2) return tasklet::Value::complex({v[0].get<double>(), v[1].get<double>()}).cast(type);
+  if (v.is_array() && v.size() == 2)
+    return tasklet::Value::complex({v[0].get<double>(), v[1].get<double>()}).cast(type);
   throw Error(ErrorClass::kUsage, "a scalar argument's value is no number: " + v.dump());
 }
 
 // The first element that differs by more than atol + rtol |expected|; nothing if none does.
-std::optional<std::string> compare(const CaseArgument& a, const std::vector<std::uint8_t>& got, const NpyArray& expected, double rtol, double atol) {
+std::optional<std::string> compare(const CaseArgument& a, const std::vector<std::uint8_t>& got,
+                                   const NpyArray& expected, double rtol, double atol) {
   const auto size = static_cast<std::size_t>(size_of(a.type));
-  if (expected.type != a.type || got.size() != expected.bytes.size()) return "'" + a.name + "': the expected file has another type or size";
+  if (expected.type != a.type || got.size() != expected.bytes.size())
+    return "'" + a.name + "': the expected file has another type or size";
   for (std::size_t i = 0; i < got.size() / size; ++i) {
     const tasklet::Value x = tasklet::Value::load(got.data() + i * size, a.type);
     const tasklet::Value y = tasklet::Value::load(expected.bytes.data() + i * size, a.type);
@@ -56,7 +60,9 @@ Case read_case(const std::string& path) {
       CaseArgument argument;
       argument.name = a.at("name").get<std::string>();
       const auto type = scalar_type_from_string(a.at("dtype").get<std::string>());
-      if (!type) throw Error(ErrorClass::kUsage, "argument '" + argument.name + "' has the unknown type " + a.at("dtype").dump());
+      if (!type)
+        throw Error(ErrorClass::kUsage,
+                    "argument '" + argument.name + "' has the unknown type " + a.at("dtype").dump());
       argument.type = *type;
       argument.shape = a.at("shape").get<std::vector<std::int64_t>>();
       const std::string role = a.at("role").get<std::string>();
@@ -75,11 +81,11 @@ Case read_case(const std::string& path) {
   return c;
 }
 
-CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs, const std::string& expected, Runner runner, const Options& options,
-                    const std::string& write_to) {
+CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs, const std::string& expected,
+                    Runner runner, const Options& options, const std::string& write_to) {
   struct Slot {
     const CaseArgument* argument = nullptr;
-    std::vector<std::uint8_t> bytes;   // of an array, or of a value passed by pointer or by value
+    std::vector<std::uint8_t> bytes;  // of an array, or of a value passed by pointer or by value
     void* pointer = nullptr;
     bool by_value = false;
   };
@@ -89,7 +95,7 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     Slot& s = slots[i];
     const std::string& name = g.parameters[i];
     const ir::Container* container = g.containers.find(name);
-    const std::string label = container != nullptr && !container->label.empty() ? container->label
+    const std::string label = container != nullptr && !container->label.empty()           ? container->label
                               : container == nullptr && !g.symbols.at(name).label.empty() ? g.symbols.at(name).label
                                                                                           : name;
     for (const CaseArgument& a : c.arguments) {
@@ -99,8 +105,12 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     s.bytes.resize(16);
     if (s.argument != nullptr && s.argument->role != CaseArgument::Role::kScalar) {
       const NpyArray in = read_npy(inputs + "/in_" + label + ".npy");
-      if (in.type != s.argument->type || in.shape != s.argument->shape) throw Error(ErrorClass::kUsage, "the input file of '" + label + "' has another type or shape than the case says");
-      if (in.type != type) throw Error(ErrorClass::kUsage, "'" + label + "' has type " + std::string(to_string(type)) + " in the graph and " + std::string(to_string(in.type)) + " in the case");
+      if (in.type != s.argument->type || in.shape != s.argument->shape)
+        throw Error(ErrorClass::kUsage,
+                    "the input file of '" + label + "' has another type or shape than the case says");
+      if (in.type != type)
+        throw Error(ErrorClass::kUsage, "'" + label + "' has type " + std::string(to_string(type)) +
+                                            " in the graph and " + std::string(to_string(in.type)) + " in the case");
       s.bytes = in.bytes;
       s.bytes.resize(std::max<std::size_t>(s.bytes.size(), 1));
     } else if (s.argument != nullptr) {
@@ -120,9 +130,12 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     interpret::Arguments arguments;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const ir::Container* container = g.containers.find(g.parameters[i]);
-      const ScalarType type = container != nullptr ? container->type.scalar() : g.symbols.at(g.parameters[i]).type.scalar();
-      if (slots[i].by_value) arguments.set(g.parameters[i], tasklet::Value::load(slots[i].pointer, type));
-      else arguments.set(g.parameters[i], slots[i].pointer);
+      const ScalarType type =
+          container != nullptr ? container->type.scalar() : g.symbols.at(g.parameters[i]).type.scalar();
+      if (slots[i].by_value)
+        arguments.set(g.parameters[i], tasklet::Value::load(slots[i].pointer, type));
+      else
+        arguments.set(g.parameters[i], slots[i].pointer);
     }
     const auto start = std::chrono::steady_clock::now();
     interpret::run(g, arguments);
@@ -131,7 +144,8 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     const AnyFunction f = compile(graph, options);
     result.stats = f.stats();
     std::vector<void*> args(slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) args[i] = f.parameters()[i].is_pointer ? static_cast<void*>(&slots[i].pointer) : slots[i].pointer;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      args[i] = f.parameters()[i].is_pointer ? static_cast<void*>(&slots[i].pointer) : slots[i].pointer;
     const auto start = std::chrono::steady_clock::now();
     f.call_packed(args.data());
     result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -144,7 +158,9 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     out.bytes = s.bytes;
     if (!write_to.empty()) write_npy(write_to + "/out_" + s.argument->name + ".npy", out);
     if (expected.empty()) continue;
-    if (auto m = compare(*s.argument, s.bytes, read_npy(expected + "/out_" + s.argument->name + ".npy"), c.rtol, c.atol)) result.mismatches.push_back(*m);
+    if (auto m =
+            compare(*s.argument, s.bytes, read_npy(expected + "/out_" + s.argument->name + ".npy"), c.rtol, c.atol))
+      result.mismatches.push_back(*m);
   }
   return result;
 }

@@ -3,12 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
-
 #include <sdfg/function.hpp>
 #include <sdfg/graph.hpp>
 #include <sdfg/options.hpp>
+#include <string>
+#include <vector>
 
 #include "tasklet/value.hpp"
 #include "tools/npy.hpp"
@@ -41,9 +40,9 @@ struct CaseResult {
   CompileStats stats;                   // of kCompiled
 };
 
-// Calls the graph with in_NAME.npy of `inputs` and compares with out_NAME.npy of `expected` (empty: nothing is compared). Results go to
-// `write_to`, if not empty, as out_NAME.npy. Throws Error.
-CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs, const std::string& expected, Runner runner,
-                    const Options& options = {}, const std::string& write_to = {});
+// Calls the graph with in_NAME.npy of `inputs` and compares with out_NAME.npy of `expected` (empty: nothing is
+// compared). Results go to `write_to`, if not empty, as out_NAME.npy. Throws Error.
+CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs, const std::string& expected,
+                    Runner runner, const Options& options = {}, const std::string& write_to = {});
 
 }  // namespace sdfg::tools

@@ -88,9 +88,15 @@ int run(int argc, char** argv) {
   Options options;
   options.allow_foreign_code = a.flags.contains("--allow-foreign-code");
   const Graph g = load(a.file());
-  const CaseResult r = run_case(g, read_case(case_file), inputs, a.get("--expect"), a.flags.contains("--interpret") ? Runner::kInterpreter : Runner::kCompiled, options, a.get("--write"));
+  const CaseResult r =
+      run_case(g, read_case(case_file), inputs, a.get("--expect"),
+               a.flags.contains("--interpret") ? Runner::kInterpreter : Runner::kCompiled, options, a.get("--write"));
   for (const std::string& m : r.mismatches) std::printf("%s\n", m.c_str());
-  std::printf("%s: %s in %.3f ms (compiled in %.1f ms)\n", g.name().c_str(), !r.mismatches.empty() ? "WRONG" : a.options.contains("--expect") ? "as expected" : "done", r.milliseconds, static_cast<double>(r.stats.total_ns) / 1e6);
+  std::printf("%s: %s in %.3f ms (compiled in %.1f ms)\n", g.name().c_str(),
+              !r.mismatches.empty()            ? "WRONG"
+              : a.options.contains("--expect") ? "as expected"
+                                               : "done",
+              r.milliseconds, static_cast<double>(r.stats.total_ns) / 1e6);
   return r.mismatches.empty() ? 0 : 1;
 }
 
@@ -103,7 +109,8 @@ int info(int argc, char** argv) {
   for (const std::string& p : g.parameters) std::printf(" %s", p.c_str());
   std::printf("\n");
   std::map<std::string, int> kinds, elements, libraries;
-  for (const ir::Container& c : g.containers) ++kinds[std::string(ir::to_string(c.kind)) + (c.transient ? " (transient)" : "")];
+  for (const ir::Container& c : g.containers)
+    ++kinds[std::string(ir::to_string(c.kind)) + (c.transient ? " (transient)" : "")];
   int tasklets = 0, memlets = 0;
   ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors&) {
     const std::string text = ir::describe(g, e);
@@ -118,7 +125,8 @@ int info(int argc, char** argv) {
   });
   auto table = [](const char* title, const std::map<std::string, int>& counts) {
     std::printf("%s:", title);
-    for (const auto& [name, n] : counts) std::printf(" %s %d%s", name.c_str(), n, name == counts.rbegin()->first ? "" : ",");
+    for (const auto& [name, n] : counts)
+      std::printf(" %s %d%s", name.c_str(), n, name == counts.rbegin()->first ? "" : ",");
     std::printf("%s\n", counts.empty() ? " none" : "");
   };
   table("containers", kinds);
@@ -152,7 +160,8 @@ int validate(int argc, char** argv) {
   const std::vector<ir::Problem> problems = ir::validate(graph.ir());
   for (const ir::Problem& p : problems) {
     std::printf("%s: %s\n", std::string(ir::to_string(p.rule)).c_str(), p.message.c_str());
-    for (const Error::Place& place : p.places) std::printf("  %s%s%s\n", place.what.c_str(), place.location.known() ? " at " : "", place.location.str().c_str());
+    for (const Error::Place& place : p.places)
+      std::printf("  %s%s%s\n", place.what.c_str(), place.location.known() ? " at " : "", place.location.str().c_str());
     if (!p.hint.empty()) std::printf("  hint: %s\n", p.hint.c_str());
   }
   std::printf("%s: %zu problem%s\n", graph.name().c_str(), problems.size(), problems.size() == 1 ? "" : "s");
@@ -165,11 +174,13 @@ int env(int argc, char** argv) {
   const Options from_environment = Options::from_environment();
   const Options resolved = resolve({});
   for (const Variable& v : variables()) {
-    std::printf("%-22s %-24s %s\n", std::string(v.name).c_str(), v.write(resolved).c_str(), v.is_set(from_environment) ? "(set)" : "(default)");
+    std::printf("%-22s %-24s %s\n", std::string(v.name).c_str(), v.write(resolved).c_str(),
+                v.is_set(from_environment) ? "(set)" : "(default)");
   }
   for (const std::string& w : unknown_variable_warnings()) std::printf("warning: %s\n", w.c_str());
   const HostTarget target = compiler::host_target(*resolved.target_cpu);
-  std::printf("\ncpu: %s, %d cores, vectors of %d bytes\nlibrary: %s\ncompiler: %s\n", target.cpu.c_str(), target.cores, target.vector_bytes(), compiler::library_build_id().c_str(), compiler::llvm_build_id().c_str());
+  std::printf("\ncpu: %s, %d cores, vectors of %d bytes\nlibrary: %s\ncompiler: %s\n", target.cpu.c_str(), target.cores,
+              target.vector_bytes(), compiler::library_build_id().c_str(), compiler::llvm_build_id().c_str());
   return 0;
 }
 
@@ -197,13 +208,15 @@ int cache(int argc, char** argv) {
     std::uint64_t bytes = 0;
     const auto items = disk.list();
     for (const auto& item : items) bytes += item.bytes;
-    std::printf("%s: %zu entries, %llu bytes\n", disk.directory().c_str(), items.size(), static_cast<unsigned long long>(bytes));
+    std::printf("%s: %zu entries, %llu bytes\n", disk.directory().c_str(), items.size(),
+                static_cast<unsigned long long>(bytes));
     return 0;
   }
   if (what == "list") {
     for (const auto& item : disk.list()) {
       const auto entry = disk.read(item.key);
-      std::printf("%s %llu bytes, last used %lld, %.1f ms to compile\n", item.key.hex().c_str(), static_cast<unsigned long long>(item.bytes), static_cast<long long>(item.last_used),
+      std::printf("%s %llu bytes, last used %lld, %.1f ms to compile\n", item.key.hex().c_str(),
+                  static_cast<unsigned long long>(item.bytes), static_cast<long long>(item.last_used),
                   entry ? static_cast<double>(entry->compile_ns) / 1e6 : 0.0);
     }
     return 0;
@@ -215,10 +228,15 @@ int cache(int argc, char** argv) {
     return damaged.empty() ? 0 : 1;
   }
   if (what == "prune") {
-    const std::uint64_t bytes = a.options.contains("--max-size") ? static_cast<std::uint64_t>(number(a.get("--max-size"), "--max-size")) : static_cast<std::uint64_t>(*o.cache_max_size);
-    const std::int64_t age = a.options.contains("--max-age") ? number(a.get("--max-age"), "--max-age") : *o.cache_max_age;
+    const std::uint64_t bytes = a.options.contains("--max-size")
+                                    ? static_cast<std::uint64_t>(number(a.get("--max-size"), "--max-size"))
+                                    : static_cast<std::uint64_t>(*o.cache_max_size);
+    const std::int64_t age =
+        a.options.contains("--max-age") ? number(a.get("--max-age"), "--max-age") : *o.cache_max_age;
     const auto r = disk.prune(bytes, age);
-    std::printf("removed %lld entries, %llu bytes; kept %lld entries, %llu bytes\n", static_cast<long long>(r.removed), static_cast<unsigned long long>(r.removed_bytes), static_cast<long long>(r.kept), static_cast<unsigned long long>(r.kept_bytes));
+    std::printf("removed %lld entries, %llu bytes; kept %lld entries, %llu bytes\n", static_cast<long long>(r.removed),
+                static_cast<unsigned long long>(r.removed_bytes), static_cast<long long>(r.kept),
+                static_cast<unsigned long long>(r.kept_bytes));
     return 0;
   }
   throw UsageError{"cache needs one of stat, list, verify, prune, not '" + what + "'"};

@@ -15,10 +15,10 @@ struct Descr {
   ScalarType type;
 };
 constexpr Descr kDescrs[] = {
-    {"|b1", ScalarType::kBool},    {"|i1", ScalarType::kInt8},    {"<i2", ScalarType::kInt16},
-    {"<i4", ScalarType::kInt32},   {"<i8", ScalarType::kInt64},   {"|u1", ScalarType::kUInt8},
-    {"<u2", ScalarType::kUInt16},  {"<u4", ScalarType::kUInt32},  {"<u8", ScalarType::kUInt64},
-    {"<f2", ScalarType::kFloat16}, {"<f4", ScalarType::kFloat32}, {"<f8", ScalarType::kFloat64},
+    {"|b1", ScalarType::kBool},      {"|i1", ScalarType::kInt8},        {"<i2", ScalarType::kInt16},
+    {"<i4", ScalarType::kInt32},     {"<i8", ScalarType::kInt64},       {"|u1", ScalarType::kUInt8},
+    {"<u2", ScalarType::kUInt16},    {"<u4", ScalarType::kUInt32},      {"<u8", ScalarType::kUInt64},
+    {"<f2", ScalarType::kFloat16},   {"<f4", ScalarType::kFloat32},     {"<f8", ScalarType::kFloat64},
     {"<c8", ScalarType::kComplex64}, {"<c16", ScalarType::kComplex128},
 };
 
@@ -59,7 +59,8 @@ NpyArray read_npy(const std::string& path) {
   auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   const std::size_t version = byte(6);
   const std::size_t begin = version == 1 ? 10 : 12;
-  const std::size_t length = version == 1 ? byte(8) + (byte(9) << 8) : byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
+  const std::size_t length =
+      version == 1 ? byte(8) + (byte(9) << 8) : byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
   if (begin + length > bytes.size()) fail(path, "ends inside its header");
   const std::string header = bytes.substr(begin, length);
 
@@ -95,7 +96,8 @@ NpyArray read_npy(const std::string& path) {
     for (std::int64_t i = 0; i < out.count(); ++i) {
       std::int64_t from = 0;
       for (std::size_t d = out.shape.size(); d-- > 0;) from = from * out.shape[d] + index[d];
-      std::memcpy(reordered.data() + static_cast<std::size_t>(i) * size, out.bytes.data() + static_cast<std::size_t>(from) * size, size);
+      std::memcpy(reordered.data() + static_cast<std::size_t>(i) * size,
+                  out.bytes.data() + static_cast<std::size_t>(from) * size, size);
       for (std::size_t d = out.shape.size(); d-- > 0;) {
         if (++index[d] < out.shape[d]) break;
         index[d] = 0;

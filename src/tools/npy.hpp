@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <sdfg/types.hpp>
 #include <string>
 #include <vector>
-
-#include <sdfg/types.hpp>
 
 namespace sdfg::tools {
 

@@ -1,0 +1,373 @@
+// Factorisations and what is built on them, as loops over a packed copy of the matrix: Cholesky, LU with partial
+// pivoting, triangular solves. Sources: Golub, Van Loan, "Matrix Computations", 4th ed., algorithms 4.2.3 (outer
+// product form by rows) and 3.4.1.
+#include <functional>
+
+#include "library/expansions.hpp"
+
+namespace sdfg::library {
+
+namespace {
+
+using tasklet::BinaryOp;
+using tasklet::Function;
+
+ir::Subset at(std::vector<Expr> indices) {
+  return ir::Subset::index(indices);
+}
+
+// The type that a factorisation computes in.
+ScalarType field_of(ScalarType t) {
+  return is_floating(t) || is_complex(t) ? t : ScalarType::kFloat64;
+}
+
+tasklet::Expr conjugate(const tasklet::Expr& e, ScalarType t) {
+  return is_complex(t) ? call(Function::kConj, {e}) : e;
+}
+
+// A packed n x n (or n x m) copy of an operand, in type t.
+void load(const Emitter& e, const Operand& from, const std::string& to, ScalarType t) {
+  e.map({{"i", from.extent(0)}, {"j", from.rank() > 1 ? from.extent(1) : Expr(1)}},
+        [&](Emitter& inner, std::vector<Expr> p) {
+          const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
+          inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
+                        {to, at({p[0], p[1]}), {}});
+        });
+}
+void store(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
+  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
+    const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
+    inner.compute({{"a", from, at({p[0], p[1]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+  });
+}
+
+Expr order_of(const Node& n, const Operand& a) {
+  if (a.rank() != 2 || (a.extent(0) - a.extent(1)).constant().value_or(0) != 0)
+    n.emitter->fail("needs a square matrix, but has " + a.text());
+  return a.extent(0);
+}
+
+// The named triangle of `w` becomes the factor; the other keeps its contents. `info` (int64) becomes 0 or the order of
+// the first minor that is not positive definite, where it stops.
+void cholesky(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, bool lower,
+              const std::string& info) {
+  auto element = [&](const Expr& i, const Expr& j) { return lower ? at({i, j}) : at({j, i}); };
+  e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
+  e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
+    // value(i, j) - sum_k value(i, k) conj(value(j, k)) into `sum`
+    auto reduced = [&](Emitter& here, const Expr& i, const std::string& sum) {
+      here.compute({{"a", w, element(i, j)}}, name("a", t), {sum, {}, {}});
+      here.map({{"k", j}}, [&](Emitter& term, std::vector<Expr> p) {
+        const tasklet::Expr product = mul(name("a", t), conjugate(name("b", t), t));
+        term.compute({{"a", w, element(i, p[0])}, {"b", w, element(j, p[0])}},
+                     tasklet::Expr::unary(tasklet::UnaryOp::kNegate, product), {sum, {}, ir::Wcr{}});
+      });
+    };
+    column.with_transient("diagonal", t, {}, [&](Emitter& body, const std::string& diagonal) {
+      reduced(body, j, diagonal);
+      const ScalarType real = component_of(t);
+      const tasklet::Expr d = element_of(diagonal, {}, t);
+      const tasklet::Expr real_d = is_complex(t) ? call(Function::kReal, {d}) : d;
+      body.branch(tasklet::Expr::unary(tasklet::UnaryOp::kNot, binary(BinaryOp::kGreater, real_d, literal(0.0, real))),
+                  [&](Emitter& stop) {
+                    stop.compute({}, tasklet::from_symbolic(j + 1), {info, {}, {}});
+                    stop.leave_loop();
+                  });
+      const tasklet::Expr value = is_complex(t) ? call(Function::kReal, {name("d", t)}) : name("d", t);
+      body.compute({{"d", diagonal, {}}}, cast(call(Function::kSqrt, {value}), t), {diagonal, {}, {}});
+      body.compute({{"d", diagonal, {}}}, name("d", t), {w, element(j, j), {}});
+      body.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, std::vector<Expr> p) {
+        row.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
+          reduced(deep, p[0], sum);
+          deep.compute({{"s", sum, {}}, {"d", diagonal, {}}}, binary(BinaryOp::kDiv, name("s", t), name("d", t)),
+                       {w, element(p[0], j), {}});
+        });
+      });
+    });
+  });
+}
+
+tasklet::Expr magnitude(const tasklet::Expr& e, ScalarType t) {
+  if (!is_complex(t)) return call(Function::kAbs, {e});
+  return add(call(Function::kAbs, {call(Function::kReal, {e})}),
+             call(Function::kAbs, {call(Function::kImag, {e})}));  // LAPACK's pivot rule
+}
+
+void swap_rows(const Emitter& e, const std::string& w, const Expr& first, const Expr& second, const Expr& columns,
+               ScalarType t) {
+  e.map({{"k", columns}}, [&](Emitter& inner, std::vector<Expr> p) {
+    inner.with_transient("kept", t, {}, [&](Emitter& body, const std::string& kept) {
+      body.compute({{"a", w, at({first, p[0]})}}, name("a", t), {kept, {}, {}});
+      body.compute({{"a", w, at({second, p[0]})}}, name("a", t), {w, at({first, p[0]}), {}});
+      body.compute({{"a", kept, {}}}, name("a", t), {w, at({second, p[0]}), {}});
+    });
+  });
+}
+
+// P W = L U in place; `pivots` (int64) hold the rows that were swapped, counted from zero; `info` the 1-based first
+// zero pivot or 0.
+void factorise(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, const std::string& pivots,
+               const std::string& info) {
+  const ScalarType real = component_of(t);
+  e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
+  e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
+    column.with_transient("largest", real, {}, [&](Emitter& body, const std::string& largest) {
+      body.compute({{"a", w, at({j, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
+      body.compute({}, tasklet::from_symbolic(j), {pivots, at({j}), {}});
+      body.loop("i", j + 1, n, [&](Emitter& row, const Expr& i) {
+        row.branch(binary(BinaryOp::kGreater, magnitude(element_of(w, {i, j}, t), t), element_of(largest, {}, real)),
+                   [&](Emitter& take) {
+                     take.compute({{"a", w, at({i, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
+                     take.compute({}, tasklet::from_symbolic(i), {pivots, at({j}), {}});
+                   });
+      });
+      const Expr pivot = body.assign("pivot", element_of(pivots, {j}, ScalarType::kInt64));
+      swap_rows(body, w, j, pivot, n, t);
+      body.branch(
+          binary(BinaryOp::kEqual, element_of(w, {j, j}, t), literal(0.0, t)),
+          [&](Emitter& singular) {
+            singular.branch(binary(BinaryOp::kEqual, element_of(info, {}, ScalarType::kInt64),
+                                   tasklet::Expr::literal(std::int64_t{0})),
+                            [&](Emitter& first) { first.compute({}, tasklet::from_symbolic(j + 1), {info, {}, {}}); });
+          },
+          [&](Emitter& regular) {
+            regular.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, std::vector<Expr> p) {
+              const Expr i = p[0];
+              row.compute({{"a", w, at({i, j})}, {"d", w, at({j, j})}},
+                          binary(BinaryOp::kDiv, name("a", t), name("d", t)), {w, at({i, j}), {}});
+              row.map_ranges({{"k", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& inner, std::vector<Expr> q) {
+                inner.compute({{"a", w, at({i, q[0]})}, {"l", w, at({i, j})}, {"u", w, at({j, q[0]})}},
+                              sub(name("a", t), mul(name("l", t), name("u", t))), {w, at({i, q[0]}), {}});
+              });
+            });
+          });
+    });
+  });
+}
+
+// Solves with the factors in `lu`; `x` (n x columns) holds the right-hand sides and becomes the solutions.
+void substitute(const Emitter& e, const std::string& lu, const std::string& pivots, const Expr& n, const std::string& x,
+                const Expr& columns, ScalarType t) {
+  e.loop("i", 0, n, [&](Emitter& row, const Expr& i) {
+    const Expr pivot = row.assign("pivot", element_of(pivots, {i}, ScalarType::kInt64));
+    swap_rows(row, x, i, pivot, columns, t);
+  });
+  auto eliminate = [&](Emitter& row, const Expr& i, const Expr& from, const Expr& to) {
+    row.loop("k", from, to, [&](Emitter& inner, const Expr& k) {
+      inner.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+        body.compute({{"a", x, at({i, p[0]})}, {"f", lu, at({i, k})}, {"b", x, at({k, p[0]})}},
+                     sub(name("a", t), mul(name("f", t), name("b", t))), {x, at({i, p[0]}), {}});
+      });
+    });
+  };
+  e.loop("i", 0, n, [&](Emitter& row, const Expr& i) { eliminate(row, i, 0, i); });
+  e.loop("back", 0, n, [&](Emitter& row, const Expr& back) {
+    const Expr i = n - 1 - back;
+    eliminate(row, i, i + 1, n);
+    row.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+      body.compute({{"a", x, at({i, p[0]})}, {"d", lu, at({i, i})}}, binary(BinaryOp::kDiv, name("a", t), name("d", t)),
+                   {x, at({i, p[0]}), {}});
+    });
+  });
+}
+
+void set_result(const Node& n, const Emitter& e, const std::string& info) {
+  const Operand* res = n.find_out("_res");
+  if (res == nullptr) return;
+  e.compute({{"i", info, {}}}, cast(name("i", ScalarType::kInt64), res->type()),
+            {res->data(), res->fitted(0).element({}), {}});
+}
+
+void with_matrix(const Node& n, const Operand& in,
+                 const std::function<void(Emitter&, const std::string& w, const Expr& order, ScalarType t,
+                                          const std::string& info)>& body) {
+  const Operand a = in.fitted(2);
+  const Expr order = order_of(n, a);
+  const ScalarType t = field_of(a.type());
+  n.emitter->with_transient("matrix", t, {order, order}, [&](Emitter& outer, const std::string& w) {
+    load(outer, a, w, t);
+    outer.with_transient("info", ScalarType::kInt64, {},
+                         [&](Emitter& e, const std::string& info) { body(e, w, order, t, info); });
+  });
+}
+
+}  // namespace
+
+// A matrix that is not positive definite gives NaN from the first bad column on.
+void expand(const ir::Cholesky& op, const Node& n) {
+  const Operand out = n.out("_b").fitted(2);
+  with_matrix(
+      n, n.in("_a"), [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+        cholesky(e, w, order, t, op.lower, info);
+        const tasklet::Expr bad =
+            binary(BinaryOp::kNotEqual, name("info", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{0}));
+        e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+          const Expr outside = op.lower ? symbolic::gt(p[1], p[0]) : symbolic::lt(p[1], p[0]);
+          const tasklet::Expr nan = cast(tasklet::Expr::literal(__builtin_nan(""), ScalarType::kFloat64), t);
+          const tasklet::Expr value = tasklet::Expr::select(tasklet::from_symbolic(outside), literal(0.0, t),
+                                                            tasklet::Expr::select(bad, nan, name("a", t)));
+          inner.compute({{"a", w, at({p[0], p[1]})}, {"info", info, {}}}, cast(value, out.type()),
+                        {out.data(), out.element(p), {}});
+        });
+      });
+}
+
+void expand(const ir::Potrf& op, const Node& n) {
+  const Operand out = n.out("_xout").fitted(2);
+  with_matrix(n, n.in("_xin"),
+              [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                cholesky(e, w, order, t, op.lower, info);
+                store(e, w, t, out);
+                set_result(n, e, info);
+              });
+}
+
+void expand(const ir::Getrf&, const Node& n) {
+  const Operand out = n.out("_xout").fitted(2), ipiv = n.out("_ipiv").fitted(1);
+  with_matrix(n, n.in("_xin"),
+              [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                  factorise(e, w, order, t, pivots, info);
+                  store(e, w, t, out);
+                  e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                    const tasklet::Expr one_based =
+                        add(name("p", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
+                    inner.compute({{"p", pivots, at({p[0]})}}, cast(one_based, ipiv.type()),
+                                  {ipiv.data(), ipiv.element(p), {}});
+                  });
+                  set_result(n, e, info);
+                });
+              });
+}
+
+namespace {
+
+void solve_with(const Node& n, const Emitter& e, const std::string& lu, const std::string& pivots, const Expr& order,
+                ScalarType t, const Operand& rhs, const Operand& out) {
+  const Expr columns = rhs.rank() > 1 ? rhs.extent(1) : Expr(1);
+  if (rhs.rank() == 0 || rhs.rank() > 2) n.emitter->fail("has the right-hand side " + rhs.text());
+  e.with_transient("solution", t, {order, columns}, [&](Emitter& body, const std::string& x) {
+    load(body, rhs, x, t);
+    substitute(body, lu, pivots, order, x, columns, t);
+    store(body, x, t, out);
+  });
+}
+
+Operand right_side(const Operand& o) {
+  return o.squeezed().rank() <= 1 ? o.fitted(1) : o.fitted(2);
+}
+
+}  // namespace
+
+void expand(const ir::Getrs&, const Node& n) {
+  const Operand ipiv = n.in("_ipiv").fitted(1), rhs = right_side(n.in("_rhs_in")),
+                out = n.out("_rhs_out").fitted(rhs.rank());
+  with_matrix(n, n.in("_a"),
+              [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                  e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                    const tasklet::Expr zero_based =
+                        sub(cast(name("p", ipiv.type()), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
+                    inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, zero_based, {pivots, at({p[0]}), {}});
+                  });
+                  e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
+                  solve_with(n, e, w, pivots, order, t, rhs, out);
+                  set_result(n, e, info);
+                });
+              });
+}
+
+// A singular matrix gives infinities and NaN, by the division by its zero pivot.
+void expand(const ir::Solve&, const Node& n) {
+  const Operand rhs = right_side(n.in("_bin")), out = n.out("_bout").fitted(rhs.rank());
+  with_matrix(n, n.in("_ain"),
+              [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                  factorise(e, w, order, t, pivots, info);
+                  solve_with(n, e, w, pivots, order, t, rhs, out);
+                });
+              });
+}
+
+void expand(const ir::Inv&, const Node& n) {
+  const Operand out = n.out("_aout").fitted(2);
+  with_matrix(n, n.in("_ain"),
+              [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                  factorise(e, w, order, t, pivots, info);
+                  e.with_transient("solution", t, {order, order}, [&](Emitter& body, const std::string& x) {
+                    body.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                      inner.compute({},
+                                    tasklet::Expr::select(tasklet::from_symbolic(symbolic::eq(p[0], p[1])),
+                                                          literal(1.0, t), literal(0.0, t)),
+                                    {x, at({p[0], p[1]}), {}});
+                    });
+                    substitute(body, w, pivots, order, x, order, t);
+                    store(body, x, t, out);
+                  });
+                });
+              });
+}
+
+// By definition, one axis after the other, with a table of the roots of unity: N^2 operations an axis.
+void expand(const ir::Fft& op, const Node& n) {
+  const Operand in = n.only_in().squeezed(), out = n.only_out().squeezed();
+  if (in.rank() != out.rank())
+    n.emitter->fail("has input " + in.text() + " and output " + out.text() + " of different shapes");
+  const ScalarType t = ScalarType::kComplex128;
+  if (in.rank() == 0) {
+    n.emitter->compute({{"a", in.data(), in.element({})}}, cast(name("a", in.type()), out.type()),
+                       {out.data(), out.element({}), {}});
+    return;
+  }
+  std::vector<std::pair<std::string, Expr>> extents;
+  for (std::size_t d = 0; d < in.rank(); ++d) extents.emplace_back("i" + std::to_string(d), in.extent(d));
+  n.emitter->with_transient("data", t, in.extents(), [&](Emitter& first, const std::string& data) {
+    first.with_transient("transformed", t, in.extents(), [&](Emitter& e, const std::string& next) {
+      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, at(p), {}});
+      });
+      for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+        const Expr length = in.extent(axis);
+        e.with_transient("roots", t, {length}, [&](Emitter& body, const std::string& roots) {
+          body.map({{"k", length}}, [&](Emitter& inner, std::vector<Expr> p) {
+            const double turn = (op.inverse ? 2.0 : -2.0) * 3.14159265358979323846;
+            const ScalarType f = ScalarType::kFloat64;
+            const tasklet::Expr angle = mul(
+                literal(turn, f),
+                binary(BinaryOp::kDiv, cast(tasklet::from_symbolic(p[0]), f), cast(tasklet::from_symbolic(length), f)));
+            inner.compute({},
+                          call(Function::kMakeComplex, {call(Function::kCos, {angle}), call(Function::kSin, {angle})}),
+                          {roots, at({p[0]}), {}});
+          });
+          body.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+            inner.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
+              deep.compute({}, literal(0.0, t), {sum, {}, {}});
+              deep.loop("n", 0, length, [&](Emitter& term, const Expr& k) {
+                std::vector<Expr> from = p;
+                from[axis] = k;
+                const Expr root = term.assign("root", tasklet::from_symbolic(symbolic::mod(k * p[axis], length)));
+                term.compute({{"s", sum, {}}, {"a", data, at(from)}, {"w", roots, at({root})}},
+                             add(name("s", t), mul(name("a", t), name("w", t))), {sum, {}, {}});
+              });
+              deep.compute({{"s", sum, {}}}, name("s", t), {next, at(p), {}});
+            });
+          });
+        });
+        e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+          inner.compute({{"a", next, at(p)}}, name("a", t), {data, at(p), {}});
+        });
+      }
+      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+        tasklet::Expr value = name("a", t);
+        const ScalarType f = ScalarType::kFloat64;
+        if (!op.factor.is_one()) value = mul(cast(cast(tasklet::from_symbolic(op.factor), f), t), value);
+        if (op.scale_by_length)
+          value = binary(BinaryOp::kDiv, value, cast(cast(tasklet::from_symbolic(in.size()), f), t));
+        inner.compute({{"a", data, at(p)}}, cast(value, out.type()), {out.data(), out.element(p), {}});
+      });
+    });
+  });
+}
+
+}  // namespace sdfg::library
