@@ -323,12 +323,18 @@ void expand(const ir::MatMul&, const Node& n) {
   }
   if (a.rank() == 0 || b.rank() == 0)
     n.emitter->fail("multiplies " + n.in("_a").text() + " with " + n.in("_b").text() + ", whose extents don't match");
+  // The result's own dimensions say whether single indices of the operands count as extents of one.
+  auto wanted = [&] {
+    const std::size_t left = a.rank() + (a.rank() == 1 ? 1 : 0), right = b.rank() + (b.rank() == 1 ? 1 : 0);
+    return std::max(left, right) - (a.rank() == 1 ? 1 : 0) - (b.rank() == 1 ? 1 : 0);
+  };
+  if (wanted() > c.rank() && a.squeezed().rank() > 0) a = a.squeezed();
+  if (wanted() > c.rank() && b.squeezed().rank() > 0) b = b.squeezed();
   const bool row = a.rank() == 1, column = b.rank() == 1;
-  const std::size_t batch = std::max(a.rank() + (row ? 1 : 0), b.rank() + (column ? 1 : 0)) - 2;
   Labels last;
   if (!row) last.push_back(0);
   if (!column) last.push_back(1);
-  c = c.fitted(batch + last.size());
+  c = c.fitted(wanted());
   multiply(n, a, b, c, row ? Labels{2} : Labels{0, 2}, column ? Labels{2} : Labels{2, 1}, last, 1.0, 0.0);
 }
 
