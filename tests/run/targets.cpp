@@ -5,6 +5,8 @@
 #include <cstring>
 #include <sstream>
 
+#include <sdfg/compile.hpp>
+
 #include "interpret/interpreter.hpp"
 
 namespace sdfg::test {
@@ -114,12 +116,36 @@ Target interpreter(const std::string& name, interpret::Options options) {
           options.order != interpret::MapOrder::kForward};
 }
 
+class CompiledRunner : public Runner {
+ public:
+  CompiledRunner(const ir::Graph& graph, const sdfg::Options& options)
+      : graph_(graph), function_(compile(sdfg::Graph(std::make_shared<const ir::Graph>(graph.clone())), options)) {}
+  void run(Memory& memory) override { function_.call_packed(memory.pack(graph_)); }
+
+ private:
+  const ir::Graph& graph_;
+  AnyFunction function_;
+};
+
+Target compiled(const std::string& name, int level, bool strict) {
+  sdfg::Options options;
+  options.opt_level = level;
+  options.cache = CacheMode::kOff;
+  options.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
+  if (strict) options.fp = FloatingPoint{false, false, false, false, false};
+  return {name,
+          [options](const ir::Graph& g) -> std::unique_ptr<Runner> { return std::make_unique<CompiledRunner>(g, options); }, true};
+}
+
 std::vector<Target> all_targets() {
   using interpret::MapOrder;
   std::vector<Target> all;
   all.push_back(interpreter("interpreter", {MapOrder::kForward, 0, true}));
   all.push_back(interpreter("interpreter-reverse", {MapOrder::kReverse, 0, false}));
   all.push_back(interpreter("interpreter-shuffled", {MapOrder::kShuffled, 11, false}));
+  all.push_back(compiled("cpu-O0", 0, true));
+  all.push_back(compiled("cpu-O3", 3, false));
+  all.push_back(compiled("cpu-O3-strict", 3, true));
   const char* wanted = std::getenv("SDFG_TEST_TARGETS");
   if (wanted == nullptr) return all;
   std::vector<Target> chosen;
