@@ -1,4 +1,5 @@
 // Accumulating writes: plain, atomic, and into variables that reduce over a whole map.
+#include <algorithm>
 #include <functional>
 
 #include "lower/lowering.hpp"
@@ -215,6 +216,7 @@ std::vector<Lowering::Accumulator> Lowering::open_accumulators(const ir::Element
         op = compound.substr(0, 1);
       } else {
         op = "sdfg_" + std::string(ir::to_string(r.op));
+        std::ranges::replace(op, ' ', '_');
         Binding b;
         b.values = {{"a", "omp_out"}, {"b", "omp_in"}};
         ir::Wcr wcr;

@@ -3,9 +3,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <sstream>
-
 #include <sdfg/compile.hpp>
+#include <sstream>
 
 #include "interpret/interpreter.hpp"
 
@@ -113,18 +112,33 @@ Target interpreter(const std::string& name, interpret::Options options) {
           [options](const ir::Graph& g) -> std::unique_ptr<Runner> {
             return std::make_unique<InterpreterRunner>(g, options);
           },
-          options.order != interpret::MapOrder::kForward};
+          true};
 }
 
 class CompiledRunner : public Runner {
  public:
   CompiledRunner(const ir::Graph& graph, const sdfg::Options& options)
       : graph_(graph), function_(compile(sdfg::Graph(std::make_shared<const ir::Graph>(graph.clone())), options)) {}
-  void run(Memory& memory) override { function_.call_packed(memory.pack(graph_)); }
+  void run(Memory& memory) override {
+    std::vector<std::int64_t> symbols;
+    for (const std::string& name : graph_.parameters)
+      if (graph_.symbols.contains(name) && graph_.symbols.at(name).type.is_scalar())
+        symbols.push_back(memory.integer(name));
+    if (const std::int64_t size = function_.workspace_size(symbols); size > 0) {
+      workspace_.resize(static_cast<std::size_t>(size) + kWorkspaceAlignment);
+      void* at = workspace_.data();
+      std::size_t room = workspace_.size();
+      std::align(kWorkspaceAlignment, static_cast<std::size_t>(size), at, room);
+      function_.set_workspace(at, size);
+    }
+    function_.call_packed(memory.pack(graph_));
+  }
 
  private:
+  static constexpr std::size_t kWorkspaceAlignment = 64;
   const ir::Graph& graph_;
   AnyFunction function_;
+  std::vector<std::byte> workspace_;
 };
 
 Target compiled(const std::string& name, int level, bool strict) {
@@ -133,8 +147,10 @@ Target compiled(const std::string& name, int level, bool strict) {
   options.cache = CacheMode::kOff;
   options.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
   if (strict) options.fp = FloatingPoint{false, false, false, false, false};
-  return {name,
-          [options](const ir::Graph& g) -> std::unique_ptr<Runner> { return std::make_unique<CompiledRunner>(g, options); }, true};
+  return {
+      name,
+      [options](const ir::Graph& g) -> std::unique_ptr<Runner> { return std::make_unique<CompiledRunner>(g, options); },
+      strict};
 }
 
 std::vector<Target> all_targets() {

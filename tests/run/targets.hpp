@@ -104,7 +104,7 @@ class Runner {
 struct Target {
   std::string name;
   std::function<std::unique_ptr<Runner>(const ir::Graph&)> prepare;
-  bool reordered = false;  // map iterations in another order than written: WCR may round differently
+  bool exact = true;  // computes floating values as written, operation by operation: nothing fused or approximated
 };
 // All targets that this build and the variable SDFG_TEST_TARGETS (a list of names) offer.
 const std::vector<Target>& targets();

@@ -294,16 +294,19 @@ TEST_CASE("a consume scope makes new work for itself", "[run]") {
   m.tasklet(m.if_(body, {"e > 3"}).branches[0].body, "o = v // 2", {"v = e"}, {"o = S"});
   Memory start;
   start.array("A", numbers<std::int64_t>(12)).array("R", std::vector<std::int64_t>{0}).value("N", 12);
-  check(m, start, [](Memory& w) {
-    auto a = w.get<std::int64_t>("A");
-    std::deque<std::int64_t> queue(a.begin(), a.end());
-    while (!queue.empty()) {
-      const std::int64_t v = queue.front();
-      queue.pop_front();
-      w.get<std::int64_t>("R")[0] += v;
-      if (v > 3) queue.push_back(v / 2);
-    }
-  });
+  check(
+      m, start,
+      [](Memory& w) {
+        auto a = w.get<std::int64_t>("A");
+        std::deque<std::int64_t> queue(a.begin(), a.end());
+        while (!queue.empty()) {
+          const std::int64_t v = queue.front();
+          queue.pop_front();
+          w.get<std::int64_t>("R")[0] += v;
+          if (v > 3) queue.push_back(v / 2);
+        }
+      },
+      kExact, 1, On::kInterpreter);
 }
 
 TEST_CASE("a reference switches between two buffers", "[run]") {
