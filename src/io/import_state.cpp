@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "io/raise_expansions.hpp"
+
 namespace sdfg::io {
 
 using symbolic::Expr;
@@ -580,6 +582,7 @@ Type Importer::register_type(StateContext& c, const dace::Node& n, const dace::E
 
 void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& t = std::get<dace::TaskletNode>(n.kind);
+  if (t.code.language == dace::Language::kCpp && raised_node(c, n, out)) return;
   ir::Tasklet tasklet;
   // A pointer to one element is how files spell a value that may be left unwritten; Python code assigns the element
   // itself.
@@ -668,20 +671,26 @@ void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& 
   connect(c, n, id, out, [](const std::string& name, bool) { return name; });
 }
 
-void Importer::library_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
-  const auto& l = std::get<dace::LibraryNode>(n.kind);
-  LibraryTranslation translated = translate_library(
-      l, n.path, [&](const std::string& text) { return wcr_from(text, n.path); },
-      [&](const std::string& text) {
-        const auto e = tasklet::to_symbolic(expression(text, n.path, c.scope));
-        if (!e) throw Error(ErrorClass::kGraph, "'" + text + "' is not an integer expression (at " + n.path + ")");
-        return *e;
-      });
+// A tasklet that is the expansion of a library node becomes that node again.
+bool Importer::raised_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
+  const auto& t = std::get<dace::TaskletNode>(n.kind);
+  std::vector<std::string> inputs, outputs;
+  for (const dace::Connector& k : n.inputs) inputs.push_back(k.name);
+  for (const dace::Connector& k : n.outputs) outputs.push_back(k.name);
+  auto raised = raise_expansion(t.code.text, inputs, outputs);
+  if (!raised) return false;
+  add_library(c, n, std::move(raised->op), {}, raised->inputs, raised->outputs, out);
+  return true;
+}
+
+void Importer::add_library(StateContext& c, const dace::Node& n, ir::LibraryOp op, std::string implementation,
+                           const std::map<std::string, std::string>& inputs,
+                           const std::map<std::string, std::string>& outputs, ir::Sequence& out) {
   ir::Library library;
-  library.op = std::move(translated.op);
-  library.implementation = l.implementation;
+  library.op = std::move(op);
+  library.implementation = std::move(implementation);
   auto rename = [&](const std::string& name, bool output) {
-    const auto& table = output ? translated.outputs : translated.inputs;
+    const auto& table = output ? outputs : inputs;
     auto it = table.find(name);
     return it == table.end() ? name : it->second;
   };
@@ -701,6 +710,18 @@ void Importer::library_node(StateContext& c, const dace::Node& n, ir::Sequence& 
   c.open.nodes[n.index] = id;
   s.nodes.push_back(std::move(node));
   connect(c, n, id, out, rename);
+}
+
+void Importer::library_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
+  const auto& l = std::get<dace::LibraryNode>(n.kind);
+  LibraryTranslation translated = translate_library(
+      l, n.path, [&](const std::string& text) { return wcr_from(text, n.path); },
+      [&](const std::string& text) {
+        const auto e = tasklet::to_symbolic(expression(text, n.path, c.scope));
+        if (!e) throw Error(ErrorClass::kGraph, "'" + text + "' is not an integer expression (at " + n.path + ")");
+        return *e;
+      });
+  add_library(c, n, std::move(translated.op), l.implementation, translated.inputs, translated.outputs, out);
 }
 
 // Copies end or begin at access nodes: from an access node or a scope's entry, or to a scope's exit.

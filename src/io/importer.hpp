@@ -98,6 +98,10 @@ class Importer {
   void consume(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void library_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
+  bool raised_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
+  void add_library(StateContext& c, const dace::Node& n, ir::LibraryOp op, std::string implementation,
+                   const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs,
+                   ir::Sequence& out);
   void access_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void connect(StateContext& c, const dace::Node& n, ir::Id id, ir::Sequence& out,
                const std::function<std::string(const std::string&, bool output)>& rename);

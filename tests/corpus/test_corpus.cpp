@@ -90,3 +90,9 @@ TEST_CASE("simplified graphs give the expected outputs compiled") {
   INFO(failures);
   CHECK(failures.empty());
 }
+
+TEST_CASE("graphs optimised for the CPU give the expected outputs compiled") {
+  const std::string failures = run_all({"graph.cpu.sdfg"}, true, Runner::kCompiled);
+  INFO(failures);
+  CHECK(failures.empty());
+}
