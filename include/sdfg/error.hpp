@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <sdfg/export.hpp>
 #include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <sdfg/export.hpp>
 
 namespace sdfg {
 
@@ -50,7 +49,8 @@ struct SDFG_EXPORT SourceLocation {
 
 /// The one exception type of the library.
 ///
-/// `what()` is the whole text: "<class> error: <message>", then one indented line per place, then "hint: ..." if there is one.
+/// `what()` is the whole text: "<class> error: <message>", then one indented line per place, then "hint: ..." if there
+/// is one.
 class SDFG_EXPORT Error : public std::runtime_error {
  public:
   /// One line of context: "in map", "in loop 't'", "element expression", with where it was written.

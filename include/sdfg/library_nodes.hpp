@@ -34,7 +34,7 @@ struct Gemv {  ///< _A, _x [, _y] -> _y
 };
 struct Ger {
   std::complex<double> alpha = 1.0;
-};              ///< _x, _y, _A -> _res
+};  ///< _x, _y, _A -> _res
 struct Dot {};  ///< _x, _y -> _result
 struct Axpy {
   std::complex<double> a = 1.0;
@@ -70,13 +70,13 @@ struct Cholesky {
 };  ///< _a -> _b
 struct Potrf {
   bool lower = true;
-};                ///< _xin -> _xout, _res
+};  ///< _xin -> _xout, _res
 struct Getrf {};  ///< _xin -> _xout, _ipiv, _res
 struct Getrs {};  ///< _a, _ipiv, _rhs_in -> _rhs_out, _res
 struct Solve {};  ///< _ain, _bin -> _bout
 struct Inv {
   bool overwrite_a = false;
-};            ///< _ain -> _aout
+};  ///< _ain -> _aout
 struct Fft {  ///< _inp -> _out
   bool inverse = false;
   bool scale_by_length = false;

@@ -5,12 +5,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sdfg/error.hpp>
+#include <sdfg/types.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <sdfg/error.hpp>
-#include <sdfg/types.hpp>
 
 #include "symbolic/expr.hpp"
 #include "symbolic/facts.hpp"
@@ -30,26 +29,26 @@ std::string_view to_string(Storage s) noexcept;
 std::string_view to_string(Lifetime l) noexcept;
 std::string_view to_string(ContainerKind k) noexcept;
 
-// Where the elements of a container lie: element (i_0, ...) is at base + start_offset + sum_d (i_d + offset_d) * stride_d, counted in
-// elements. Constructed whole, so shape, strides, offset and total size can't go out of step.
+// Where the elements of a container lie: element (i_0, ...) is at base + start_offset + sum_d (i_d + offset_d) *
+// stride_d, counted in elements. Constructed whole, so shape, strides, offset and total size can't go out of step.
 class Layout {
  public:
-  Layout() = default;                                      // rank 0: one element
-  static Layout packed(Extents shape);                     // C order
+  Layout() = default;                   // rank 0: one element
+  static Layout packed(Extents shape);  // C order
   static Layout column_major(Extents shape);
   // total_size nothing: 1 + sum (shape_d - 1) * stride_d.
-  static Layout strided(Extents shape, Extents strides, std::optional<symbolic::Expr> total_size = {}, Extents offset = {},
-                        symbolic::Expr start_offset = 0);
+  static Layout strided(Extents shape, Extents strides, std::optional<symbolic::Expr> total_size = {},
+                        Extents offset = {}, symbolic::Expr start_offset = 0);
 
   std::size_t rank() const { return shape_.size(); }
   const Extents& shape() const { return shape_; }
   const Extents& strides() const { return strides_; }
   const Extents& offset() const { return offset_; }
-  const symbolic::Expr& total_size() const { return total_size_; }   // elements to allocate
+  const symbolic::Expr& total_size() const { return total_size_; }  // elements to allocate
   const symbolic::Expr& start_offset() const { return start_offset_; }
-  bool is_packed() const;                                  // C order without gaps, zero offsets
-  symbolic::Expr num_elements() const;                     // product of the shape
-  symbolic::Expr address(std::span<const symbolic::Expr> indices) const;   // flat index of an element
+  bool is_packed() const;                                                 // C order without gaps, zero offsets
+  symbolic::Expr num_elements() const;                                    // product of the shape
+  symbolic::Expr address(std::span<const symbolic::Expr> indices) const;  // flat index of an element
   Layout substituted(const symbolic::Substitution& by) const;
   symbolic::SymbolSet free_symbols() const;
   bool operator==(const Layout&) const = default;
@@ -63,17 +62,18 @@ class Layout {
 // One named piece of data. Arguments (transient false) belong to the caller; transients are declared by a Block, by
 // Graph::locals, or, when Persistent or External, by the graph.
 struct Container {
-  std::string name;                    // unique in the graph
+  std::string name;  // unique in the graph
   ContainerKind kind = ContainerKind::kArray;
-  Type type;                           // element type; void for Structure
-  Layout layout;                       // of Scalar: rank 0
+  Type type;      // element type; void for Structure
+  Layout layout;  // of Scalar: rank 0
   Storage storage = Storage::kDefault;
   Lifetime lifetime = Lifetime::kScope;
   bool transient = false;
-  bool may_alias = false;              // may overlap other arguments: no restrict
-  bool zeroed = false;                 // zero-filled when its block is entered
-  std::int64_t alignment = 0;          // bytes; 0: the default (64 for owned heap memory, none assumed for arguments)
-  // kView: the viewed container and the window; the view's own layout and type apply from the window's first element on.
+  bool may_alias = false;      // may overlap other arguments: no restrict
+  bool zeroed = false;         // zero-filled when its block is entered
+  std::int64_t alignment = 0;  // bytes; 0: the default (64 for owned heap memory, none assumed for arguments)
+  // kView: the viewed container and the window; the view's own layout and type apply from the window's first element
+  // on.
   std::string viewed;
   Subset viewed_subset;
   // kStream: capacity hint, 0 = unbounded. The shape is that of the array of streams.
@@ -82,7 +82,7 @@ struct Container {
   std::vector<Container> members;
   // Elements of a compile-time constant, packed in layout order; the container is then read-only and never an argument.
   std::optional<std::vector<std::uint8_t>> constant;
-  std::string label;                   // the user's name, when `name` was made unique
+  std::string label;  // the user's name, when `name` was made unique
   SourceLocation location;
 
   std::size_t rank() const { return layout.rank(); }
@@ -95,12 +95,12 @@ std::string_view to_string(BinderKind k) noexcept;
 
 // An integer, bool or callback name. Integer symbols of any width; arithmetic on them is exact 64-bit.
 struct Symbol {
-  std::string name;                    // unique among symbols and containers
+  std::string name;  // unique among symbols and containers
   Type type = ScalarType::kInt64;
   BinderKind binder = BinderKind::kParameter;
-  std::optional<symbolic::Expr> lower; // assumptions (inclusive)
+  std::optional<symbolic::Expr> lower;  // assumptions (inclusive)
   std::optional<symbolic::Expr> upper;
-  std::string label;                   // the user's name, when `name` was made unique
+  std::string label;  // the user's name, when `name` was made unique
   SourceLocation location;
 };
 
@@ -112,13 +112,27 @@ class Table {
 
  public:
   Table() = default;
-  Table(const Table& other) { for (const T& e : other) insert(e); }
-  Table& operator=(const Table& other) { if (this != &other) { Table copy(other); *this = std::move(copy); } return *this; }
+  Table(const Table& other) {
+    for (const T& e : other) insert(e);
+  }
+  Table& operator=(const Table& other) {
+    if (this != &other) {
+      Table copy(other);
+      *this = std::move(copy);
+    }
+    return *this;
+  }
   Table(Table&&) noexcept = default;
   Table& operator=(Table&&) noexcept = default;
 
-  T* find(std::string_view name) { auto it = index_.find(name); return it == index_.end() ? nullptr : it->second; }
-  const T* find(std::string_view name) const { auto it = index_.find(name); return it == index_.end() ? nullptr : it->second; }
+  T* find(std::string_view name) {
+    auto it = index_.find(name);
+    return it == index_.end() ? nullptr : it->second;
+  }
+  const T* find(std::string_view name) const {
+    auto it = index_.find(name);
+    return it == index_.end() ? nullptr : it->second;
+  }
   T& at(std::string_view name) { return const_cast<T&>(std::as_const(*this).at(name)); }
   const T& at(std::string_view name) const {
     if (const T* e = find(name)) return *e;
@@ -153,14 +167,16 @@ class Table {
     It it;
     U& operator*() const { return **it; }
     U* operator->() const { return it->get(); }
-    Iterator& operator++() { ++it; return *this; }
+    Iterator& operator++() {
+      ++it;
+      return *this;
+    }
     bool operator==(const Iterator&) const = default;
   };
   auto begin() { return Iterator<T, decltype(entries_.begin())>{entries_.begin()}; }
   auto end() { return Iterator<T, decltype(entries_.begin())>{entries_.end()}; }
   auto begin() const { return Iterator<const T, decltype(entries_.begin())>{entries_.begin()}; }
   auto end() const { return Iterator<const T, decltype(entries_.begin())>{entries_.end()}; }
-
 };
 
 }  // namespace sdfg::ir

@@ -1,22 +1,22 @@
-// The structured dataflow graph: elements (control flow), states (dataflow), memlets. See docs at each type for what it means.
+// The structured dataflow graph: elements (control flow), states (dataflow), memlets. See docs at each type for what it
+// means.
 //
-// Invariants (checked by validate.hpp): names of containers and symbols are unique in the graph; every symbol has one binder and
-// is used only where that binder is in force; ids are unique and never reused; iteration order is insertion order.
-// Subsets, shapes, strides and map ranges are symbolic expressions over symbols only (no Reads): a value read from a container
-// becomes a symbol by an Assign first. Conditions and right-hand sides of Assigns are typed tasklet expressions, where a container read is a
-// Subscript whose base is the container (no indices for a Scalar).
+// Invariants (checked by validate.hpp): names of containers and symbols are unique in the graph; every symbol has one
+// binder and is used only where that binder is in force; ids are unique and never reused; iteration order is insertion
+// order. Subsets, shapes, strides and map ranges are symbolic expressions over symbols only (no Reads): a value read
+// from a container becomes a symbol by an Assign first. Conditions and right-hand sides of Assigns are typed tasklet
+// expressions, where a container read is a Subscript whose base is the container (no indices for a Scalar).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <sdfg/error.hpp>
+#include <sdfg/types.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <sdfg/error.hpp>
-#include <sdfg/types.hpp>
 
 #include "ir/container.hpp"
 #include "ir/library.hpp"
@@ -25,22 +25,28 @@
 
 namespace sdfg::ir {
 
-using Id = std::uint32_t;   // of an element, node or memlet; unique in the graph; 0: none
+using Id = std::uint32_t;  // of an element, node or memlet; unique in the graph; 0: none
 
-// ---- Dataflow -------------------------------------------------------------------------------------------------------------
+// ---- Dataflow
+// -------------------------------------------------------------------------------------------------------------
 
 // A point where a container (or a member "st.x") is read or written. Several nodes may name one container.
-struct Access { std::string data; };
+struct Access {
+  std::string data;
+};
 
-// A connector: a name in the tasklet's code. A void type is inferred: the element type when the memlet moves one element, a pointer
-// to it otherwise.
-struct Connector { std::string name; Type type; };
+// A connector: a name in the tasklet's code. A void type is inferred: the element type when the memlet moves one
+// element, a pointer to it otherwise.
+struct Connector {
+  std::string name;
+  Type type;
+};
 
 struct Tasklet {
   std::vector<Connector> inputs;
   std::vector<Connector> outputs;
   tasklet::Code code;
-  std::optional<bool> side_effects;    // nothing: analyse (callbacks and C++ calls have them)
+  std::optional<bool> side_effects;  // nothing: analyse (callbacks and C++ calls have them)
 };
 
 struct Node {
@@ -53,24 +59,36 @@ struct Node {
 // How a WCR write is carried out; decided by a pass, kUndecided before.
 enum class WcrLowering : std::uint8_t { kUndecided, kPlain, kAtomic, kReduction };
 
-// An unordered accumulation: old = op(old, new). kCustom: `custom` is an expression over the names "a" (old) and "b" (new).
+// An unordered accumulation: old = op(old, new). kCustom: `custom` is an expression over the names "a" (old) and "b"
+// (new).
 enum class ReduceOp : std::uint8_t {
-  kSum, kProduct, kMin, kMax, kBitAnd, kBitOr, kBitXor, kLogicalAnd, kLogicalOr, kLogicalXor, kExchange, kCustom,
+  kSum,
+  kProduct,
+  kMin,
+  kMax,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kLogicalAnd,
+  kLogicalOr,
+  kLogicalXor,
+  kExchange,
+  kCustom,
 };
 std::string_view to_string(ReduceOp op) noexcept;
 struct Wcr {
   ReduceOp op = ReduceOp::kSum;
-  tasklet::Expr custom;                // kCustom only
+  tasklet::Expr custom;  // kCustom only
   WcrLowering lowering = WcrLowering::kUndecided;
 };
 
 // An edge of a state.
 //   Access -> Tasklet/Library: src_subset in the access's container, dst_connector set.
 //   Tasklet/Library -> Access: dst_subset in the access's container, src_connector set.
-//   Access -> Access: a copy; both subsets, of equal element counts (they may differ in shape: row-major order of elements).
-//   code -> code with both connectors: a register edge, one value passed directly.
-//   no connectors and no subsets: order only.
-//   `set_reference`: the destination is a Reference that receives the address of the source's subset.
+//   Access -> Access: a copy; both subsets, of equal element counts (they may differ in shape: row-major order of
+//   elements). code -> code with both connectors: a register edge, one value passed directly. no connectors and no
+//   subsets: order only. `set_reference`: the destination is a Reference that receives the address of the source's
+//   subset.
 struct Memlet {
   Id id = 0;
   Id src = 0;
@@ -80,8 +98,8 @@ struct Memlet {
   std::optional<Subset> src_subset;
   std::optional<Subset> dst_subset;
   std::optional<Wcr> wcr;
-  bool dynamic = false;                // moves at most the subset: a write may leave elements untouched
-  bool allow_oob = false;              // not bounds-checked
+  bool dynamic = false;    // moves at most the subset: a write may leave elements untouched
+  bool allow_oob = false;  // not bounds-checked
   bool set_reference = false;
   SourceLocation location;
 
@@ -95,13 +113,14 @@ struct State {
 
   Node* find_node(Id id);
   const Node* find_node(Id id) const;
-  std::vector<const Memlet*> in_edges(Id node) const;    // in insertion order
+  std::vector<const Memlet*> in_edges(Id node) const;  // in insertion order
   std::vector<const Memlet*> out_edges(Id node) const;
   // Topological order, ties by insertion order. Throws Error(kGraph) on a cycle.
   std::vector<Id> topological_order() const;
 };
 
-// ---- Control flow ---------------------------------------------------------------------------------------------------------
+// ---- Control flow
+// ---------------------------------------------------------------------------------------------------------
 
 struct Element;
 
@@ -116,25 +135,31 @@ class Sequence {
   std::vector<std::unique_ptr<Element>> items;
 };
 
-// Parallel assignment of symbols: all right-hand sides are read before any is written. The value is converted to the symbol's type.
+// Parallel assignment of symbols: all right-hand sides are read before any is written. The value is converted to the
+// symbol's type.
 struct Assign {
-  struct Item { std::string symbol; tasklet::Expr value; };
+  struct Item {
+    std::string symbol;
+    tasklet::Expr value;
+  };
   std::vector<Item> items;
 };
 
-// A scope that owns containers: allocated on entry (their sizes use only symbols visible there), released on every way out.
+// A scope that owns containers: allocated on entry (their sizes use only symbols visible there), released on every way
+// out.
 struct Block {
-  std::vector<std::string> locals;     // containers declared here
+  std::vector<std::string> locals;  // containers declared here
   Sequence body;
 };
 
 enum class LoopForm : std::uint8_t {
-  kTestFirst,          // init; while (condition) { body; update; }
-  kUpdateThenTest,     // init; do { body; update; } while (condition);
-  kTestThenUpdate,     // init; forever { body; if (!condition) break; update; }
+  kTestFirst,       // init; while (condition) { body; update; }
+  kUpdateThenTest,  // init; do { body; update; } while (condition);
+  kTestThenUpdate,  // init; forever { body; if (!condition) break; update; }
 };
 
-// A counted loop. `init` and `update` are values for the variable. Continue goes on with the update (and test, in the form's order).
+// A counted loop. `init` and `update` are values for the variable. Continue goes on with the update (and test, in the
+// form's order).
 struct For {
   std::string variable;
   tasklet::Expr init;
@@ -148,22 +173,25 @@ struct For {
 
 struct While {
   tasklet::Expr condition;
-  bool test_first = true;              // false: do { body } while (condition)
+  bool test_first = true;  // false: do { body } while (condition)
   Sequence body;
 };
 
 struct If {
-  struct Branch { tasklet::Expr condition; Sequence body; };   // the else branch, last, has the literal true
+  struct Branch {
+    tasklet::Expr condition;
+    Sequence body;
+  };  // the else branch, last, has the literal true
   std::vector<Branch> branches;
 };
 
 enum class Schedule : std::uint8_t {
-  kDefault,            // to be decided
+  kDefault,  // to be decided
   kSequential,
-  kParallel,           // CPU threads
-  kDevice,             // a GPU kernel: one point per thread (or per block, when it holds a thread-block map)
-  kThreadBlock,        // threads of a block, inside a device map
-  kWarp,               // lanes of a warp, inside a thread-block map
+  kParallel,     // CPU threads
+  kDevice,       // a GPU kernel: one point per thread (or per block, when it holds a thread-block map)
+  kThreadBlock,  // threads of a block, inside a device map
+  kWarp,         // lanes of a warp, inside a thread-block map
 };
 enum class OmpSchedule : std::uint8_t { kDefault, kStatic, kDynamic, kGuided };
 std::string_view to_string(Schedule s) noexcept;
@@ -172,18 +200,21 @@ std::string_view to_string(OmpSchedule s) noexcept;
 // Independent iterations: no order between them; a conflict without WCR is a bug of the graph.
 struct Map {
   std::vector<std::string> params;
-  std::vector<Range> ranges;           // inclusive; steps positive; range d may use parameters before d
+  std::vector<Range> ranges;  // inclusive; steps positive; range d may use parameters before d
   Schedule schedule = Schedule::kDefault;
   bool unroll = false;
-  int collapse = 0;                    // dimensions shared among CPU threads together; 0: decide
-  int num_threads = 0;                 // 0: the runtime's
+  int collapse = 0;     // dimensions shared among CPU threads together; 0: decide
+  int num_threads = 0;  // 0: the runtime's
   OmpSchedule omp_schedule = OmpSchedule::kDefault;
   std::int64_t omp_chunk = 0;
-  bool simd = false;                   // the innermost dimension may be vectorised (iterations are independent or reductions)
+  bool simd = false;  // the innermost dimension may be vectorised (iterations are independent or reductions)
   // CPU reductions by privatisation: whole scalars (or small arrays) accumulated per thread; filled by a pass.
-  struct Reduction { std::string container; ReduceOp op; };
+  struct Reduction {
+    std::string container;
+    ReduceOp op;
+  };
   std::vector<Reduction> reductions;
-  std::vector<std::int64_t> gpu_block_size;   // x, y, z; empty: the default
+  std::vector<std::int64_t> gpu_block_size;  // x, y, z; empty: the default
   std::string gpu_launch_bounds;
   int gpu_max_registers = 0;
   Sequence body;
@@ -191,9 +222,9 @@ struct Map {
 
 // Workers popping a stream until it is empty (or `condition` holds); the body may push to it.
 struct Consume {
-  std::string stream;                  // container
-  std::string element;                 // container declared by the consume: the popped element, a Scalar (or an array of chunk_size)
-  std::string worker;                  // symbol: index of the worker
+  std::string stream;   // container
+  std::string element;  // container declared by the consume: the popped element, a Scalar (or an array of chunk_size)
+  std::string worker;   // symbol: index of the worker
   symbolic::Expr num_workers = 1;
   std::optional<tasklet::Expr> condition;
   std::int64_t chunk_size = 1;
@@ -201,14 +232,15 @@ struct Consume {
   Sequence body;
 };
 
-// Leaves or continues an enclosing loop, leaves a Block, or ends the current iteration of the innermost Map body. Never crosses a Map.
+// Leaves or continues an enclosing loop, leaves a Block, or ends the current iteration of the innermost Map body. Never
+// crosses a Map.
 struct Exit {
   enum class Kind : std::uint8_t { kBreak, kContinue };
   Kind kind = Kind::kBreak;
-  Id target = 0;                       // For, While or Block (break only) or Map (continue only)
+  Id target = 0;  // For, While or Block (break only) or Map (continue only)
 };
 
-struct Return {};                      // leaves the whole graph; not inside a Map
+struct Return {};  // leaves the whole graph; not inside a Map
 
 struct Element {
   using Kind = std::variant<State, Assign, Block, For, While, If, Map, Consume, Exit, Return>;
@@ -218,10 +250,14 @@ struct Element {
   Kind kind;
 };
 
-// ---- The graph ------------------------------------------------------------------------------------------------------------
+// ---- The graph
+// ------------------------------------------------------------------------------------------------------------
 
 // Code of the user at file scope, and run once per program; C++ text.
-struct GlobalCode { std::string host, device, init, exit; bool empty() const { return host.empty() && device.empty() && init.empty() && exit.empty(); } };
+struct GlobalCode {
+  std::string host, device, init, exit;
+  bool empty() const { return host.empty() && device.empty() && init.empty() && exit.empty(); }
+};
 
 class Graph {
  public:
@@ -230,12 +266,12 @@ class Graph {
   Graph& operator=(Graph&&) noexcept = default;
 
   std::string name;
-  Table<Container> containers;         // all containers, whoever declares them
-  Table<Symbol> symbols;               // all symbols
-  std::vector<std::string> parameters; // names of argument containers and parameter symbols, in call order
-  std::vector<std::string> locals;     // transients of the outermost scope (Scope lifetime)
+  Table<Container> containers;          // all containers, whoever declares them
+  Table<Symbol> symbols;                // all symbols
+  std::vector<std::string> parameters;  // names of argument containers and parameter symbols, in call order
+  std::vector<std::string> locals;      // transients of the outermost scope (Scope lifetime)
   GlobalCode code;
-  bool foreign = false;                // came from a file: C++ code in it is compiled only with the user's permission
+  bool foreign = false;  // came from a file: C++ code in it is compiled only with the user's permission
   Sequence body;
 
   Id new_id() { return ++last_id_; }
@@ -244,33 +280,39 @@ class Graph {
   std::string unique_name(std::string_view wish) const;
   Element& append(Sequence& where, Element::Kind kind, std::string label = {}, SourceLocation location = {});
 
-  Graph clone() const;                 // same ids, same names
+  Graph clone() const;  // same ids, same names
 
  private:
   Id last_id_ = 0;
 };
 
-// Letters, digits and underscores, no leading digit, and not a word that the expression syntax claims ("and", "if", "True", ...).
+// Letters, digits and underscores, no leading digit, and not a word that the expression syntax claims ("and", "if",
+// "True", ...).
 bool is_identifier(std::string_view name) noexcept;
 bool is_reserved_word(std::string_view name) noexcept;
 
-// ---- Walking --------------------------------------------------------------------------------------------------------------
+// ---- Walking
+// --------------------------------------------------------------------------------------------------------------
 
 // The sequences an element holds, in order (body; each branch).
 std::vector<Sequence*> child_sequences(Element& e);
 std::vector<const Sequence*> child_sequences(const Element& e);
-// Pre-order over all elements below (and not including) the sequence's owner. `visit` gets the enclosing elements, outermost first.
+// Pre-order over all elements below (and not including) the sequence's owner. `visit` gets the enclosing elements,
+// outermost first.
 using Ancestors = std::vector<const Element*>;
 void walk(const Sequence& s, const std::function<void(const Element&, const Ancestors&)>& visit);
-void walk(Sequence& s, const std::function<void(Element&)>& visit);    // pre-order; the visited element may edit its own children
+void walk(Sequence& s,
+          const std::function<void(Element&)>& visit);  // pre-order; the visited element may edit its own children
 const Element* find_element(const Graph& g, Id id);
-// The path of enclosing elements of an element, node or memlet, outermost first, itself last (the State for nodes and memlets).
+// The path of enclosing elements of an element, node or memlet, outermost first, itself last (the State for nodes and
+// memlets).
 std::vector<const Element*> path_to(const Graph& g, Id id);
 // "map 'i, j'", "loop 't'", "state 'x'", with source lines: context for an Error, innermost first.
 std::vector<Error::Place> places_of(const Graph& g, Id id);
 // The same when the path is at hand; `id` is the last element's, or that of a node or memlet in it.
 std::vector<Error::Place> places_of(const Graph& g, const std::vector<const Element*>& path, Id id);
-// "map 'i, j'", "tasklet 'add'", "memlet from access of 'A' to tasklet 'add'": with the user's names where names were made unique.
+// "map 'i, j'", "tasklet 'add'", "memlet from access of 'A' to tasklet 'add'": with the user's names where names were
+// made unique.
 std::string describe(const Graph& g, const Element& e);
 std::string describe(const Graph& g, const Node& n);
 std::string describe(const Graph& g, const State& s, const Memlet& m);
@@ -279,14 +321,15 @@ std::string describe(const Graph& g, const State& s, const Memlet& m);
 std::unique_ptr<Element> clone_renamed(Graph& g, const Element& e);
 // A copy with the same ids and names (for Graph::clone and for moving between graphs).
 std::unique_ptr<Element> clone_exact(const Element& e);
-// Substitutes symbols everywhere below (subsets, ranges, conditions, tasklet code, library properties), layouts of containers declared below included.
+// Substitutes symbols everywhere below (subsets, ranges, conditions, tasklet code, library properties), layouts of
+// containers declared below included.
 void substitute_symbols(Graph& g, Sequence& s, const symbolic::Substitution& by);
 // Renames containers everywhere below (accesses, reads in expressions, views declared below).
 void rename_containers(Graph& g, Sequence& s, const std::map<std::string, std::string, std::less<>>& names);
 
 // What an element declares, reads and writes, itself and everything below.
-symbolic::SymbolSet symbols_used(const Graph& g, const Element& e);      // free or bound
-symbolic::SymbolSet symbols_bound(const Element& e);                     // parameters, loop variables, assigned
+symbolic::SymbolSet symbols_used(const Graph& g, const Element& e);  // free or bound
+symbolic::SymbolSet symbols_bound(const Element& e);                 // parameters, loop variables, assigned
 symbolic::SymbolSet containers_read(const Graph& g, const Element& e);
 symbolic::SymbolSet containers_written(const Graph& g, const Element& e);
 symbolic::SymbolSet containers_declared(const Element& e);
@@ -296,22 +339,28 @@ const Container* resolve(const Graph& g, std::string_view path);
 // The container that a view (or chain of views) finally shows; the container itself otherwise.
 const Container& root_of(const Graph& g, const Container& c);
 
-// Facts that hold inside the given path of enclosing elements: assumptions of parameters (extents of arguments are non-negative),
-// ranges of maps and canonical loops, branch conditions.
+// Facts that hold inside the given path of enclosing elements: assumptions of parameters (extents of arguments are
+// non-negative), ranges of maps and canonical loops, branch conditions.
 symbolic::Facts facts_at(const Graph& g, const std::vector<const Element*>& path);
 // The same in steps, for walks: what holds everywhere, and what more holds in one of an element's own sequences.
 symbolic::Facts base_facts(const Graph& g);
 symbolic::Facts facts_inside(const Graph& g, symbolic::Facts outside, const Element& e, const Sequence& child);
 
-// The canonical view of a counted loop: variable runs begin, begin + step, ... while it is <= end (step > 0) or >= end (step < 0).
-struct CanonicalLoop { symbolic::Expr begin; symbolic::Expr end; std::int64_t step; };
+// The canonical view of a counted loop: variable runs begin, begin + step, ... while it is <= end (step > 0) or >= end
+// (step < 0).
+struct CanonicalLoop {
+  symbolic::Expr begin;
+  symbolic::Expr end;
+  std::int64_t step;
+};
 std::optional<CanonicalLoop> canonical(const For& loop);
 
-// Type environment of conditions and Assigns: symbols by name, containers as Subscript bases; and of a tasklet's code: connectors by their inferred
-// types (see Connector), symbols by name, pointer connectors as bases.
+// Type environment of conditions and Assigns: symbols by name, containers as Subscript bases; and of a tasklet's code:
+// connectors by their inferred types (see Connector), symbols by name, pointer connectors as bases.
 tasklet::TypeEnvironment type_environment(const Graph& g);
 tasklet::TypeEnvironment type_environment(const Graph& g, const State& s, const Node& tasklet);
-// The type of a connector: its own, or inferred from its memlet. Rank of a pointer connector: of the memlet's subset, dimensions of size one squeezed.
+// The type of a connector: its own, or inferred from its memlet. Rank of a pointer connector: of the memlet's subset,
+// dimensions of size one squeezed.
 Type connector_type(const Graph& g, const State& s, const Node& node, std::string_view connector, bool output);
 
 }  // namespace sdfg::ir

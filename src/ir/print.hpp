@@ -7,7 +7,8 @@
 
 namespace sdfg::ir {
 
-// Indented text of the whole graph: parameters, containers, symbols, then elements; one line per memlet. Deterministic; ids are shown.
+// Indented text of the whole graph: parameters, containers, symbols, then elements; one line per memlet. Deterministic;
+// ids are shown.
 std::string to_text(const Graph& g);
 std::string to_text(const Graph& g, const Element& e);
 

@@ -17,8 +17,8 @@
 #include "jit/analyse_tasklets.hpp"
 #include "jit/places.hpp"
 #include "jit/signature.hpp"
-#include "lower/abi.hpp"
 #include "library/expand.hpp"
+#include "lower/abi.hpp"
 #include "lower/host.hpp"
 #include "transform/lower_prepare/prepare.hpp"
 

@@ -7,9 +7,11 @@ const std::string& abi_prelude() {
   static const std::string text = [] {
     std::string out =
         "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;\n"
-        "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned "
+        "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef "
+        "unsigned "
         "long uint64_t;\n"
-        "struct sdfg_call { void* program; void* arena; int32_t status; int32_t flags; void* device; void* reserved[3]; };\n"
+        "struct sdfg_call { void* program; void* arena; int32_t status; int32_t flags; void* device; void* "
+        "reserved[3]; };\n"
         "struct sdfg_abi_table {\n";
 #define SDFG_PRINT_ENTRY(result, name, parameters) out += "  " #result " (*" #name ")" #parameters ";\n";
     SDFG_ABI_ENTRIES(SDFG_PRINT_ENTRY)

@@ -1,13 +1,18 @@
-// The runtime ABI: everything generated host code may call besides libm, libc's mem* and the OpenMP entries of `runtime/threads`.
+// The runtime ABI: everything generated host code may call besides libm, libc's mem* and the OpenMP entries of
+// `runtime/threads`.
 //
-// One list defines the table: `lower` prints it as the C++ prelude of generated text, `runtime` fills it. Each host object defines
+// One list defines the table: `lower` prints it as the C++ prelude of generated text, `runtime` fills it. Each host
+// object defines
 //   extern "C" const sdfg_abi_table* sdfg_abi;   (writable; the loader stores the table's address)
 //   extern "C" void* sdfg_program;               (writable; the loader stores the runtime's Program of this code)
 // and the entries
-//   extern "C" int32_t sdfg_entry(<parameters>); (plain C signature of the graph: the raw function pointer; returns the status, 0 = done,
+//   extern "C" int32_t sdfg_entry(<parameters>); (plain C signature of the graph: the raw function pointer; returns the
+//   status, 0 = done,
 //                                                 which callers through a pointer of type void(...) ignore)
-//   extern "C" int32_t sdfg_packed(void* const*); (args[i] points to parameter i: pointers for containers, values for scalars)
-// An entry makes an sdfg_call on its stack, zeroes it, calls the body, and calls `finish` if `arena`, `status` or `flags` is set.
+//   extern "C" int32_t sdfg_packed(void* const*); (args[i] points to parameter i: pointers for containers, values for
+//   scalars)
+// An entry makes an sdfg_call on its stack, zeroes it, calls the body, and calls `finish` if `arena`, `status` or
+// `flags` is set.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +22,57 @@
 
 namespace sdfg::lower {
 
-// State of one call of a function. Lives on the stack of the generated entry; generated text declares it as `sdfg_call`.
+// State of one call of a function. Lives on the stack of the generated entry; generated text declares it as
+// `sdfg_call`.
 struct CallState {
   void* program;        // copy of sdfg_program
   void* arena;          // acquired at the first allocation of the call
   std::int32_t status;  // 0, or the code of the first failure (written atomically; parallel bodies test it)
   std::int32_t flags;
-  void* device;         // GPU state of the call, acquired at the first device operation
+  void* device;  // GPU state of the call, acquired at the first device operation
   void* reserved[3];
 };
 
 // Codes of `fail`. The runtime turns them into Error texts with the names of the calling graph.
 enum class FailCode : std::int32_t {
   kNone = 0,
-  kOutOfMemory = 1,       // values: bytes
-  kNegativeExtent = 2,    // values: dimension, extent
-  kOverflow = 3,          // values: none; integer overflow in the extent or size of the container
-  kOutOfBounds = 4,       // values: dimension, index, extent
-  kZeroStep = 5,          // values: step
-  kDivisionByZero = 6,    // values: none; in a symbolic expression
-  kAssertion = 7,         // values: free
-  kUninitialised = 8,     // values: flat index
-  kRace = 9,              // values: flat index
-  kNotFinite = 10,        // values: flat index
-  kCallback = 11,         // an exception left a callback; its text is kept per thread
-  kDevice = 12,           // a device operation failed; the device room recorded the error
+  kOutOfMemory = 1,     // values: bytes
+  kNegativeExtent = 2,  // values: dimension, extent
+  kOverflow = 3,        // values: none; integer overflow in the extent or size of the container
+  kOutOfBounds = 4,     // values: dimension, index, extent
+  kZeroStep = 5,        // values: step
+  kDivisionByZero = 6,  // values: none; in a symbolic expression
+  kAssertion = 7,       // values: free
+  kUninitialised = 8,   // values: flat index
+  kRace = 9,            // values: flat index
+  kNotFinite = 10,      // values: flat index
+  kCallback = 11,       // an exception left a callback; its text is kept per thread
+  kDevice = 12,         // a device operation failed; the device room recorded the error
   // Reported by the runtime's own entries (which return null then); generated code need not use them.
-  kWorkspace = 13,        // values: bytes needed, bytes given
-  kLibrary = 14,          // values: HostLibrary; a library or its function is not available
-  kForkedChild = 15,      // values: none
-  kRecursion = 16,        // values: none; a program with persistent containers was entered while its own call runs
+  kWorkspace = 13,    // values: bytes needed, bytes given
+  kLibrary = 14,      // values: HostLibrary; a library or its function is not available
+  kForkedChild = 15,  // values: none
+  kRecursion = 16,    // values: none; a program with persistent containers was entered while its own call runs
 };
 
-// The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf, fftw_plan_dft...
+// The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf,
+// fftw_plan_dft...
 enum class HostLibrary : std::int32_t { kBlas = 0, kLapack = 1, kLapacke = 2, kFftw = 3, kFftwSingle = 4, kMpi = 5 };
 inline constexpr int kHostLibraryCount = 6;
 
 // How the entries behave:
-//   allocate     aligned to at least 64 bytes (more if asked); bytes 0 gives a valid pointer; null after it reported a failure.
+//   allocate     aligned to at least 64 bytes (more if asked); bytes 0 gives a valid pointer; null after it reported a
+//   failure.
 //                Inside a parallel region each thread has a part of its own: no contention.
 //   release      null is fine; any order, cheapest in reverse order of allocation. May be left out before `finish`.
 //   fail         only the first failure of a call is kept; sets status. Callable from any thread of a parallel region.
-//   persistent   outside parallel regions only; zeroed when new or when the size changed; the first one waits until no other
+//   persistent   outside parallel regions only; zeroed when new or when the size changed; the first one waits until no
+//   other
 //                call of this Program runs, so `finish` must follow (flags is set)
 //   external     base of the caller's workspace + offset; null after it reported kWorkspace
 //   library      null after it reported kLibrary
-//   thread_index index in the outermost parallel region of the call, 0 outside; thread_count: its size, and outside of a region
+//   thread_index index in the outermost parallel region of the call, 0 outside; thread_count: its size, and outside of
+//   a region
 //                the most threads that one would get (so that buffers per thread can be sized before it)
 //   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe.
 //   clock        monotonic nanoseconds; trace: sums times per ordinal (and feeds the trace file)
@@ -89,7 +99,8 @@ inline constexpr int kHostLibraryCount = 6;
   X(void, trace, (sdfg_call* call, int32_t ordinal, int64_t begin, int64_t end))
 // clang-format on
 
-// C++ text that declares sdfg_call, sdfg_abi_table, sdfg_abi and sdfg_program, for the head of every generated host source.
+// C++ text that declares sdfg_call, sdfg_abi_table, sdfg_abi and sdfg_program, for the head of every generated host
+// source.
 const std::string& abi_prelude();
 // Digest of the prelude: part of every compile request and cache record.
 const Digest& abi_digest();

@@ -548,11 +548,12 @@ CppText CppPrinter::select(const Select& n, const Expr& e) const {
     type = usual(a.type, b.type);
   }
   // Arithmetic as a condition is parenthesised: compilers take it for a mistake.
-  const bool arithmetic = test.level > CppLevel::kRelation || (test.level > CppLevel::kConjunction && test.level < CppLevel::kEquality);
+  const bool arithmetic =
+      test.level > CppLevel::kRelation || (test.level > CppLevel::kConjunction && test.level < CppLevel::kEquality);
   const CppLevel tested = arithmetic ? CppLevel::kUnary : CppLevel::kDisjunction;
-  return {test.at_least(tested) + " ? " + a.at_least(CppLevel::kDisjunction) + " : " +
-              b.at_least(CppLevel::kDisjunction),
-          CppLevel::kConditional, type};
+  return {
+      test.at_least(tested) + " ? " + a.at_least(CppLevel::kDisjunction) + " : " + b.at_least(CppLevel::kDisjunction),
+      CppLevel::kConditional, type};
 }
 
 std::string to_cpp(const Expr& e, const CppStyle& style) {

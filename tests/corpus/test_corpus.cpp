@@ -18,13 +18,15 @@ using sdfg::tools::Runner;
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
   for (const fs::path& root : {fs::path(std::getenv("SDFG_CORPUS") != nullptr ? std::getenv("SDFG_CORPUS") : ""),
-                               fs::path(SDFG_SOURCE_DIR) / ".." / "shared" / "corpus", fs::path(SDFG_SOURCE_DIR) / "tests" / "corpus" / "kernels"}) {
+                               fs::path(SDFG_SOURCE_DIR) / ".." / "shared" / "corpus",
+                               fs::path(SDFG_SOURCE_DIR) / "tests" / "corpus" / "kernels"}) {
     if (root.empty() || !fs::is_directory(root)) continue;
     for (const auto& entry : fs::directory_iterator(root)) {
       if (fs::exists(entry.path() / "case.json")) out.push_back(entry.path());
     }
     if (!out.empty()) {
-      if (root.filename() == "kernels") std::cout << "NOTICE: the corpus folder is absent; only the committed kernels are tested\n";
+      if (root.filename() == "kernels")
+        std::cout << "NOTICE: the corpus folder is absent; only the committed kernels are tested\n";
       break;
     }
   }
@@ -74,7 +76,8 @@ std::string run_all(const std::vector<std::string>& files, bool run, Runner runn
 }  // namespace
 
 TEST_CASE("every graph of the corpus loads and keeps the rules") {
-  const std::string failures = run_all({"graph.sdfg", "graph.v1.sdfg", "graph.cpu.sdfg", "graph.gpu.sdfg"}, false, Runner::kInterpreter);
+  const std::string failures =
+      run_all({"graph.sdfg", "graph.v1.sdfg", "graph.cpu.sdfg", "graph.gpu.sdfg"}, false, Runner::kInterpreter);
   INFO(failures);
   CHECK(failures.empty());
 }
