@@ -6,7 +6,7 @@ int main(int argc, char** argv) {
   sdfg::Builder g("submatrix");
   auto M = g.symbol("M"), N = g.symbol("N");
   auto A = g.array<double>("A", {M, N});
-  auto inner = g.view("inner", A.slice(sdfg::Range(1, M - 1), sdfg::Range(1, N - 1)));
+  auto inner = g.view("inner", A.slice(sdfg::range(1, M - 1), sdfg::range(1, N - 1)));
   inner = 2.0 * inner + 1.0;                                   // all points but the border
   g.map({"j", 0, N - 2}, [&](auto j) { inner(0, j) = 0.0; });  // its first row is the second one of A
 
