@@ -92,6 +92,8 @@ CppType cpp_type() {
 /// Throws Error(kUsage) naming both signatures when they differ.
 SDFG_EXPORT void check_signature(const FunctionImpl& function, std::span<const CppType> types);
 SDFG_EXPORT void* entry_of(const FunctionImpl& function);
+/// Throws Error(kUsage) in a forked child of the process; a call, a load and a branch otherwise.
+SDFG_EXPORT void check_process();
 /// Throws the error that the last failed call of this thread recorded.
 [[noreturn]] SDFG_EXPORT void throw_call_error(const FunctionImpl& function, std::int32_t status);
 
@@ -215,6 +217,7 @@ class Function<void(Args...)> : public AnyFunction {
 
   /// Calls; throws the error of the call, if any. Costs a few nanoseconds over a direct call.
   void operator()(Args... args) const {
+    detail::check_process();
     if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]]
       detail::throw_call_error(impl(), status);
   }

@@ -14,6 +14,10 @@ namespace detail {
 void check_signature(const FunctionImpl& function, std::span<const CppType> types) {
   jit::check_signature(function.graph->name, function.parameters(), types);
 }
+void check_process() {
+  runtime::require_original_process("a call of a compiled function");
+}
+
 void* entry_of(const FunctionImpl& function) {
   return function.program->entry();
 }

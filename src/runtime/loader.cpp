@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "runtime/externals.hpp"
-#include "runtime/process.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -315,28 +314,7 @@ void fill_slots(const ObjectState& state, const LoadSlots& slots) {
 
 }  // namespace
 
-LoadedCode::LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols)
-    : memory_(std::move(memory)), symbols_(std::move(symbols)) {}
-
-void* LoadedCode::find(std::string_view name) const noexcept {
-  const auto it =
-      std::lower_bound(symbols_.begin(), symbols_.end(), name,
-                       [](const LoadedSymbol& symbol, std::string_view text) { return symbol.name < text; });
-  return it != symbols_.end() && it->name == name ? it->address : nullptr;
-}
-
-std::size_t LoadedCode::bytes() const noexcept {
-  std::size_t total = 0;
-  for (const auto& memory : memory_) {
-    for (const auto area : {CodeArea::kExecute, CodeArea::kConstant, CodeArea::kData})
-      total += memory.extent(area).size;
-  }
-  return total;
-}
-
-std::shared_ptr<const LoadedCode> load_objects(std::span<const std::span<const std::uint8_t>> objects,
-                                               const LoadSlots& slots) {
-  require_original_process("loading code");
+LinkedObjects link_objects(std::span<const std::span<const std::uint8_t>> objects, const LoadSlots& slots) {
   auto pool = std::make_shared<llvm::orc::SymbolStringPool>();
   AreaAllocator allocator;
   std::vector<ObjectState> states(objects.size());
@@ -351,15 +329,14 @@ std::shared_ptr<const LoadedCode> load_objects(std::span<const std::span<const s
     if (states[i].continuation) resolve(states[i], table);
     if (states[i].failure) fail(i, objects.size(), *states[i].failure);
   }
-  std::vector<CodeAllocation> memory;
-  std::vector<LoadedSymbol> symbols;
+  LinkedObjects linked;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     if (!states[i].memory) throw Error(ErrorClass::kInternal, "the linker finished without an answer");
     fill_slots(states[i], slots);
-    memory.push_back(std::move(*states[i].memory));
+    linked.memory.push_back(std::move(*states[i].memory));
   }
-  for (const auto& [name, symbol] : table) symbols.push_back(symbol);
-  return std::make_shared<const LoadedCode>(std::move(memory), std::move(symbols));
+  for (const auto& [name, symbol] : table) linked.symbols.push_back(symbol);
+  return linked;
 }
 
 }  // namespace sdfg::runtime

@@ -42,6 +42,14 @@ struct LoadSlots {
   void* program = nullptr;    // -> sdfg_program
 };
 
+// What linking makes: the parts of a LoadedCode.
+struct LinkedObjects {
+  std::vector<CodeAllocation> memory;
+  std::vector<LoadedSymbol> symbols;
+};
+// The part of load_objects that is compiled without type information, as LLVM is.
+LinkedObjects link_objects(std::span<const std::span<const std::uint8_t>> objects, const LoadSlots& slots);
+
 // Loads the relocatable ELF objects of one program. They see each other's global symbols and the externals of
 // runtime/externals, nothing else. Throws Error of class load (malformed object, unresolved or duplicate symbol:
 // named), resource or environment. Thread-safe; does not install signal handlers; uses little stack. The bytes are not

@@ -215,7 +215,11 @@ TEST_CASE("A thousand loads and unloads leave mappings and memory flat", "[loade
   }
   CHECK(CodeMemory::instance().stats().used_bytes == used);
   CHECK(mappings() <= maps + 2);
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps freed memory for a while
   CHECK(resident_kib() <= resident + 2048);
+#else
+  static_cast<void>(resident);
+#endif
 
   std::vector<std::shared_ptr<const LoadedCode>> held;
   for (int i = 0; i < 1000; ++i) held.push_back(load(object));

@@ -170,6 +170,7 @@ TEST_CASE("Worker threads block the host's signals", "[threads]") {
   CHECK(pthread_equal(handled_by.load(), pthread_self()));
 }
 
+#if !defined(__SANITIZE_ADDRESS__)  // which needs address space itself
 TEST_CASE("When the system gives no threads a region runs with fewer", "[threads]") {
   // In a child, whose limit does not touch this process.
   const pid_t child = fork();
@@ -182,6 +183,7 @@ TEST_CASE("When the system gives no threads a region runs with fewer", "[threads
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }
+#endif
 
 TEST_CASE("Helper of the test before: no address space for stacks", "[.no-threads]") {
   const auto code = load(openmp_object());

@@ -1,0 +1,36 @@
+// Code in memory, after linking.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/loader.hpp"
+#include "runtime/process.hpp"
+
+namespace sdfg::runtime {
+
+LoadedCode::LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols)
+    : memory_(std::move(memory)), symbols_(std::move(symbols)) {}
+
+void* LoadedCode::find(std::string_view name) const noexcept {
+  const auto it =
+      std::lower_bound(symbols_.begin(), symbols_.end(), name,
+                       [](const LoadedSymbol& symbol, std::string_view text) { return symbol.name < text; });
+  return it != symbols_.end() && it->name == name ? it->address : nullptr;
+}
+
+std::size_t LoadedCode::bytes() const noexcept {
+  std::size_t total = 0;
+  for (const auto& memory : memory_) {
+    for (const auto area : {CodeArea::kExecute, CodeArea::kConstant, CodeArea::kData})
+      total += memory.extent(area).size;
+  }
+  return total;
+}
+
+std::shared_ptr<const LoadedCode> load_objects(std::span<const std::span<const std::uint8_t>> objects,
+                                               const LoadSlots& slots) {
+  require_original_process("loading code");
+  LinkedObjects linked = link_objects(objects, slots);
+  return std::make_shared<const LoadedCode>(std::move(linked.memory), std::move(linked.symbols));
+}
+
+}  // namespace sdfg::runtime
