@@ -33,7 +33,7 @@ struct Gemv {
 };  // _A, _x [, _y] -> _y
 struct Ger {
   std::complex<double> alpha = 1.0;
-};              // _x, _y, _A -> _res
+};  // _x, _y, _A -> _res
 struct Dot {};  // _x, _y -> _result
 struct Axpy {
   std::complex<double> a = 1.0;
@@ -55,7 +55,7 @@ struct Reduce {  // _in -> _out
 struct Copy {};  // _in -> _out, equal element counts
 struct Fill {
   tasklet::Value value;
-};                    // -> _out
+};  // -> _out
 struct Transpose {};  // _inp -> _out
 struct TensorTranspose {
   std::vector<int> axes;
@@ -69,7 +69,7 @@ struct Cholesky {
 };  // _a -> _b
 struct Potrf {
   bool lower = true;
-};                // _xin -> _xout, _res
+};  // _xin -> _xout, _res
 struct Getrf {};  // _xin -> _xout, _ipiv, _res
 struct Getrs {};  // _a, _ipiv, _rhs_in -> _rhs_out, _res
 struct Solve {};  // _ain, _bin -> _bout

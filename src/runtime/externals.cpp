@@ -14,17 +14,18 @@
 
 // Helpers of libgcc; declared only for their addresses.
 extern "C" {
-#define SDFG_LIBGCC_HELPERS(X)                                                                                   \
-  X(__muldc3)                                                                                                    \
-  X(__divdc3)                                                                                                    \
-  X(__mulsc3)                                                                                                    \
-  X(__divsc3)                                                                                                    \
-  X(__extendhfsf2)                                                                                               \
-  X(__truncsfhf2)                                                                                                \
-  X(__truncdfhf2)                                                                                                \
-  X(__divti3)                                                                                                    \
-  X(__modti3) X(__udivti3) X(__umodti3) X(__fixdfti) X(__fixsfti) X(__fixunsdfti) X(__fixunssfti) X(__floattidf) \
-      X(__floattisf) X(__floatuntidf) X(__floatuntisf) X(__powidf2) X(__powisf2) X(__popcountdi2)
+#define SDFG_LIBGCC_HELPERS(X)                                                                                      \
+  X(__muldc3)                                                                                                       \
+  X(__divdc3)                                                                                                       \
+  X(__mulsc3)                                                                                                       \
+  X(__divsc3)                                                                                                       \
+  X(__extendhfsf2)                                                                                                  \
+  X(__truncsfhf2)                                                                                                   \
+  X(__truncdfhf2)                                                                                                   \
+  X(__divti3)                                                                                                       \
+  X(__modti3)                                                                                                       \
+  X(__udivti3) X(__umodti3) X(__fixdfti) X(__fixsfti) X(__fixunsdfti) X(__fixunssfti) X(__floattidf) X(__floattisf) \
+      X(__floatuntidf) X(__floatuntisf) X(__powidf2) X(__powisf2) X(__popcountdi2)
 // Under names of our own: the compiler knows some of them as builtins with other types.
 #define SDFG_DECLARE(name) void sdfg_address_of##name() __asm__(#name);
 SDFG_LIBGCC_HELPERS(SDFG_DECLARE)
