@@ -105,11 +105,14 @@ Ends quotient(const Ends& a, const Ends& b, Rounding rounding) {
     const std::int64_t largest = std::max(std::abs(a.low.value), std::abs(a.high.value));
     return between(-largest, largest);
   }
+  // Contradictory facts (a branch that is never taken) give crossed ends: any answer is right there, dividing by 0 is
+  // not.
+  const Extended largest = less(b.high, b.low) ? b.low : b.high;
   Ends result;
   result.low = quotient(a.low, b.low, rounding);
   result.high = quotient(a.high, b.low, rounding);
-  const Extended low = quotient(a.low, b.high, rounding);
-  const Extended high = quotient(a.high, b.high, rounding);
+  const Extended low = quotient(a.low, largest, rounding);
+  const Extended high = quotient(a.high, largest, rounding);
   // With both infinite the quotient takes every value of that sign.
   if (a.low.infinity == 0 && less(low, result.low)) result.low = low;
   if (a.high.infinity == 0 && less(result.high, high)) result.high = high;

@@ -144,6 +144,9 @@ TEST_CASE("circular and contradictory facts end in an answer") {
   CHECK(is_nonnegative(i + n, circular) == Truth::kUnknown);
   const Facts empty = Facts().with_bounds("i", 5, 3);
   CHECK_NOTHROW(is_nonnegative(i - 4, empty));
+  // The branch for M == 0 contradicts M >= 1: its divisor has crossed bounds.
+  const Expr branch = select(eq(m, 0), k, -3) * ceil_div(5, m);
+  CHECK_NOTHROW(is_nonnegative(branch, Facts().with_positive("M").with_nonnegative("k")));
 }
 
 TEST_CASE("C++ text uses plain division where the facts allow it") {
