@@ -7,8 +7,10 @@ function(run)
   endif()
 endfunction()
 
+# Through the environment: it is a list, which an argument would not survive.
+set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${LAUNCHER}")
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK} -G ${GENERATOR} -DSDFG_DIRECTORY=${SOURCE}
-    -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
     "-DCMAKE_CXX_FLAGS_RELEASE=${FLAGS}" -DSDFG_WERROR=ON)
 run(${CMAKE_COMMAND} --build ${WORK} --target consumer)
 run(${WORK}/consumer)
