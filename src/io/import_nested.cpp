@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "io/import_state.hpp"
+#include "io/raise_expansions.hpp"
 
 namespace sdfg::io {
 
@@ -208,6 +209,44 @@ Binding Importer::alias(const Binding& outer, const ir::Subset& subset, const da
   return {name, std::nullopt};
 }
 
+// The library node behind a nested graph that was one, on what the nested graph's containers mean outside.
+void Importer::add_reduction(const RaisedReduction& r, const dace::Node& n, ir::Sequence& out, Scope& scope) {
+  ir::Reduce reduce;
+  const ir::Wcr wcr = wcr_from(r.wcr, n.path);
+  reduce.op = wcr.op;
+  reduce.custom = wcr.custom;
+  reduce.axes = r.axes;
+  if (r.identity) reduce.identity = tasklet::Value::floating(*r.identity);
+  ir::State s;
+  ir::Node library;
+  library.id = graph_.new_id();
+  library.label = n.label;
+  library.location = n.location;
+  library.kind = ir::Library{std::move(reduce), {"_in"}, {"_out"}, {}};
+  const ir::Id id = library.id;
+  auto connect_to = [&](const std::string& name, bool output) {
+    const Binding& b = scope.containers.at(name);
+    const dace::Descriptor* d = scope.sdfg->find(name);
+    ir::Node access;
+    access.id = graph_.new_id();
+    access.kind = ir::Access{b.container};
+    ir::Memlet m;
+    m.id = graph_.new_id();
+    m.src = output ? id : access.id;
+    m.dst = output ? access.id : id;
+    (output ? m.src_connector : m.dst_connector) = output ? "_out" : "_in";
+    (output ? m.dst_subset : m.src_subset) = through(b, mapped(ir::Subset::full(d->shape), scope), n.path);
+    s.nodes.push_back(std::move(access));
+    return m;
+  };
+  ir::Memlet in = connect_to(r.input, false);
+  s.nodes.push_back(std::move(library));
+  ir::Memlet result = connect_to(r.output, true);
+  s.edges.push_back(std::move(in));
+  s.edges.push_back(std::move(result));
+  graph_.append(out, std::move(s), n.label);
+}
+
 void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& call = std::get<dace::NestedSdfg>(n.kind);
   const dace::Sdfg& inner = *call.sdfg;
@@ -365,7 +404,11 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     scope.return_block = e.id;
     inside = &std::get<ir::Block>(e.kind).body;
   }
-  region(inner.body, inner.path, *inside, scope);
+  if (const auto reduction = raise_reduction(inner)) {
+    add_reduction(*reduction, n, *inside, scope);
+  } else {
+    region(inner.body, inner.path, *inside, scope);
+  }
   if (!accumulators.empty()) {
     ir::State s;
     for (Accumulator& a : accumulators) {

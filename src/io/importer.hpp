@@ -12,6 +12,7 @@
 
 #include "io/dace_model.hpp"
 #include "io/raise_control_flow.hpp"
+#include "io/raise_expansions.hpp"
 #include "ir/graph.hpp"
 
 namespace sdfg::io {
@@ -119,6 +120,7 @@ class Importer {
   Binding alias(const Binding& outer, const ir::Subset& subset, const dace::Descriptor& inner, const Scope& inner_scope,
                 const std::string& path);
   Binding view_binding(StateContext& c, int access_node);
+  void add_reduction(const RaisedReduction& r, const dace::Node& n, ir::Sequence& out, Scope& scope);
 
   // import_place
   void place_declarations();

@@ -236,4 +236,87 @@ std::optional<RaisedCall> raise_expansion(const std::string& text, const std::ve
   return Raiser(text, inputs, outputs).run();
 }
 
+namespace {
+
+// "o = -9999.0": the literal that a tasklet without inputs writes.
+std::optional<double> written_literal(const dace::Node& n) {
+  const auto* t = std::get_if<dace::TaskletNode>(&n.kind);
+  if (t == nullptr || !n.inputs.empty() || t->code.language != dace::Language::kPython) return std::nullopt;
+  const std::size_t equals = t->code.text.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  std::string value = trimmed(t->code.text.substr(equals + 1));
+  std::erase_if(value, [](char c) { return c == '(' || c == ')' || c == ' '; });
+  char* end = nullptr;
+  const double v = std::strtod(value.c_str(), &end);
+  return end != value.c_str() && *end == 0 ? std::optional(v) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RaisedReduction> raise_reduction(const dace::Sdfg& nested) {
+  RaisedReduction out;
+  const dace::State* kernel = nullptr;
+  const dace::Edge *read = nullptr, *write = nullptr;
+  std::optional<double> started, first_value;
+  bool warp = false;
+  for (const dace::Block& b : nested.body.blocks) {
+    const auto* s = std::get_if<dace::State>(&b.kind);
+    if (s == nullptr) return std::nullopt;
+    bool has_warp = false;
+    for (const dace::Node& n : s->nodes) {
+      const auto* t = std::get_if<dace::TaskletNode>(&n.kind);
+      has_warp = has_warp || (t != nullptr && t->code.text.find("dace::warpReduce<") != std::string::npos);
+    }
+    if (has_warp) {
+      if (kernel != nullptr) return std::nullopt;
+      kernel = s;
+      warp = true;
+    } else {
+      // Anything else may only set the output to a literal before the kernel.
+      for (const dace::Node& n : s->nodes) {
+        if (std::holds_alternative<dace::TaskletNode>(n.kind)) started = written_literal(n);
+      }
+    }
+  }
+  if (!warp) return std::nullopt;
+  for (const dace::Edge& e : kernel->edges) {
+    const dace::Node& from = kernel->nodes[static_cast<std::size_t>(e.src)];
+    const dace::Node& to = kernel->nodes[static_cast<std::size_t>(e.dst)];
+    const dace::Descriptor* d = nested.find(e.memlet.data);
+    if (const auto* t = std::get_if<dace::TaskletNode>(&to.kind); t != nullptr && d != nullptr && !d->transient)
+      read = &e;
+    if (const auto* t = std::get_if<dace::TaskletNode>(&from.kind); t != nullptr && d != nullptr) {
+      if (!d->transient)
+        write = &e;
+      else if (!e.memlet.wcr.empty())
+        out.wcr = e.memlet.wcr;
+    }
+  }
+  for (const dace::Node& n : kernel->nodes) {
+    if (auto v = written_literal(n)) first_value = v;
+  }
+  if (read == nullptr || write == nullptr || out.wcr.empty() || !read->memlet.subset || !write->memlet.subset)
+    return std::nullopt;
+  out.input = read->memlet.data;
+  out.output = write->memlet.data;
+  // An axis stays if the place that is written depends on what indexes it.
+  const symbolic::SymbolSet kept = write->memlet.subset->free_symbols();
+  bool all = true;
+  for (std::size_t d = 0; d < read->memlet.subset->rank(); ++d) {
+    bool stays = false;
+    for (const std::string& s : symbolic::free_symbols((*read->memlet.subset)[d].begin))
+      stays = stays || kept.contains(s);
+    if (!stays)
+      out.axes.push_back(static_cast<int>(d));
+    else
+      all = false;
+  }
+  if (all) out.axes.clear();
+  // A plain write replaces the output; an accumulating one starts from what an earlier state wrote, or from what is
+  // there.
+  out.identity = write->memlet.wcr.empty() ? first_value : started;
+  if (write->memlet.wcr.empty() && !out.identity) return std::nullopt;
+  return out;
+}
+
 }  // namespace sdfg::io

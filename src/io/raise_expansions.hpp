@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/dace_model.hpp"
 #include "ir/library.hpp"
 
 namespace sdfg::io {
@@ -21,5 +22,15 @@ struct RaisedCall {
 // cuSOLVER potrf. Leading dimensions are not needed: the memlets of the connectors say where the operands lie.
 std::optional<RaisedCall> raise_expansion(const std::string& text, const std::vector<std::string>& inputs,
                                           const std::vector<std::string>& outputs);
+
+// A reduction that DaCe spelled as a kernel: threads of a warp fold parts of the input, `dace::warpReduce` joins them,
+// one lane writes.
+struct RaisedReduction {
+  std::string wcr;                 // lambda of the operator
+  std::vector<int> axes;           // of the nested graph's input; empty: all
+  std::optional<double> identity;  // what the output starts from; nothing: what it holds
+  std::string input, output;       // containers of the nested graph
+};
+std::optional<RaisedReduction> raise_reduction(const dace::Sdfg& nested);
 
 }  // namespace sdfg::io

@@ -13,6 +13,7 @@
 #include "runtime/openmp.hpp"
 
 // Helpers of libgcc; declared only for their addresses.
+// clang-format off
 extern "C" {
 #define SDFG_LIBGCC_HELPERS(X)                                                                                      \
   X(__muldc3)                                                                                                       \
@@ -31,6 +32,7 @@ extern "C" {
 SDFG_LIBGCC_HELPERS(SDFG_DECLARE)
 #undef SDFG_DECLARE
 }
+// clang-format on
 
 namespace sdfg::runtime {
 namespace {

@@ -89,8 +89,10 @@ class Generator {
   explicit Generator(std::uint64_t seed) : random_(seed), m_("random_" + std::to_string(seed)) {}
 
   Generated run(std::uint64_t seed) {
-    m_.symbol("N");
-    m_.symbol("M");
+    for (const char* name : {"N", "M"}) {
+      m_.symbol(name);
+      m_.g.symbols.at(name).lower = symbolic::Expr(0);
+    }
     Scope scope;
     scope.values = {"N", "M"};
     const std::int64_t arrays = random_.between(2, 5);

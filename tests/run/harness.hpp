@@ -14,16 +14,13 @@ using Reference = std::function<void(Memory&)>;
 inline constexpr double kRounded = 1e-12;  // the same operations, perhaps contracted
 inline constexpr double kReassociated = 1e-9;
 
-// kInterpreter: what host code can't express and must refuse.
-enum class On : std::uint8_t { kEveryTarget, kInterpreter };
-
 // Runs the graph on each target from a copy of `start`, `calls` times, and requires what `reference` makes of another
 // copy.
 void check(const ir::Graph& graph, const Memory& start, const Reference& reference, double tolerance = kRounded,
-           int calls = 1, On on = On::kEveryTarget);
+           int calls = 1);
 inline void check(const Maker& m, const Memory& start, const Reference& reference, double tolerance = kRounded,
-                  int calls = 1, On on = On::kEveryTarget) {
-  check(m.g, start, reference, tolerance, calls, on);
+                  int calls = 1) {
+  check(m.g, start, reference, tolerance, calls);
 }
 
 }  // namespace sdfg::test

@@ -306,7 +306,7 @@ TEST_CASE("a consume scope makes new work for itself", "[run]") {
           if (v > 3) queue.push_back(v / 2);
         }
       },
-      kExact, 1, On::kInterpreter);
+      kExact);
 }
 
 TEST_CASE("a reference switches between two buffers", "[run]") {
