@@ -41,22 +41,6 @@ compiler::FpOptions fp_options(const FloatingPoint& fp) {
   return out;
 }
 
-// Unrolling and interleaving pay where the latency of an accumulator limits a loop; elsewhere they mostly cost compile
-// time (a third of it for stencils, which memory limits).
-bool accumulates(const ir::Graph& g) {
-  bool found = false;
-  ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors&) {
-    if (const auto* s = std::get_if<ir::State>(&e.kind)) {
-      for (const ir::Memlet& m : s->edges) found = found || m.wcr.has_value();
-    } else if (const auto* m = std::get_if<ir::Map>(&e.kind)) {
-      found = found || m->unroll;
-    } else if (const auto* f = std::get_if<ir::For>(&e.kind)) {
-      found = found || f->unroll;
-    }
-  });
-  return found;
-}
-
 compiler::CompileRequest request_for(std::string source, const Options& o, const HostTarget& target) {
   compiler::CompileRequest r;
   r.kind = compiler::CodeKind::kHostObject;
@@ -216,9 +200,7 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   stats.source_bytes = static_cast<std::int64_t>(p->source.size());
   if (o.dump->has(Dump::kSource)) dump(o, g.name, ".cpp", p->source);
 
-  compiler::CompileRequest request = request_for(p->source, o, target);
-  if (!accumulates(work)) request.flags.emplace_back("-fno-unroll-loops");
-  compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
+  compiler::CompileResult result = compiler::compile_host(request_for(p->source, o, target), compiler::limits_of(o));
   for (const compiler::PhaseTime& phase : result.times) {
     if (phase.phase == "frontend")
       stats.frontend_ns += phase.nanoseconds;
