@@ -396,10 +396,10 @@ Expr divide_exactly(const Expr& e, std::int64_t divisor) {
   const SumView view = sum_view(e);
   std::vector<Expr> terms;
   terms.reserve(view.terms.size() + 1);
-  if (view.constant != 0) terms.emplace_back(view.constant / divisor);
+  if (view.constant != 0) terms.emplace_back(floor_quotient(view.constant, divisor));
   for (const Expr& term : view.terms) {
     const TermView t = term_view(term);
-    terms.push_back(make_term(t.coefficient / divisor, t.factors));
+    terms.push_back(make_term(floor_quotient(t.coefficient, divisor), t.factors));
   }
   return sum(terms);
 }

@@ -408,8 +408,9 @@ class Prover {
         const std::optional<Expr> others = quotient_of_factors(t.factors, k.factors);
         if (!others || (!others->is_one() && sign_of(*others, depth) != Sign::kNonnegative)) continue;
         const std::int64_t g = gcd_of(t.coefficient, k.coefficient);
-        const std::int64_t s = std::abs(k.coefficient / g);
-        const std::int64_t u = std::abs(t.coefficient / g);
+        const std::int64_t sign = k.coefficient < 0 ? -1 : 1;
+        const std::int64_t s = checked_mul(k.coefficient / g, sign);
+        const std::int64_t u = checked_mul(t.coefficient / g, sign);
         if (prove(scale(e, s) - scale(condition * *others, u) + Expr(s - 1), depth - 1)) return true;
         if (goals_ <= 0) return false;
       }

@@ -119,6 +119,12 @@ std::optional<bool> constant_intersection(const Dimension& a, const Dimension& b
     }
   }
   constexpr std::int64_t kEnumerated = 4096;
+  constexpr std::int64_t kLargest = std::int64_t{1} << 60;  // no sum below overflows
+  for (const Dimension* d : {&a, &b}) {
+    for (const Expr* part : {&d->low, &d->last, &d->step, &d->tile}) {
+      if (part->value() > kLargest || part->value() < -kLargest) return std::nullopt;
+    }
+  }
   const auto points = [](const Dimension& d) { return (d.last.value() - d.low.value()) / d.step.value() + 1; };
   const bool a_smaller = points(a) <= points(b);
   const Dimension& few = a_smaller ? a : b;

@@ -1,6 +1,7 @@
 // Properties of random expressions: no rewriting changes a value, forms do not depend on the order of construction.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "random_expr.hpp"
 #include "symbolic/facts.hpp"
@@ -204,4 +205,54 @@ TEST_CASE("simplification under facts keeps the values that satisfy the facts") 
       if (high) REQUIRE(*value <= *high);
     }
   }
+}
+
+TEST_CASE("extreme constants give exact values or errors, never wrapped ones") {
+  __extension__ typedef __int128 Wide;
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> constants = {kMin, kMin + 1, kMin / 2, -2, -1, 0, 1, 2, 3, kMax / 2, kMax - 1, kMax};
+  const Expr x = Expr::symbol("x");
+  int exact = 0;
+  const auto must_be = [&](auto build, const Values& values, Wide expected) {
+    Expr e;
+    std::int64_t value = 0;
+    try {
+      e = build();
+      value = evaluate(e, values);
+    } catch (const sdfg::Error& error) {
+      return error.error_class() == sdfg::ErrorClass::kLimit;
+    }
+    exact += 1;
+    try {
+      (void)simplify(e, Facts().with_bounds("x", kMin, kMax));
+      (void)is_zero(e, Facts().with_nonnegative("x"));
+      (void)to_python(e);
+      (void)to_cpp(e, {});
+    } catch (const sdfg::Error& error) {
+      if (error.error_class() != sdfg::ErrorClass::kLimit) return false;
+    }
+    return value == expected;
+  };
+  for (const std::int64_t a : constants) {
+    for (const std::int64_t b : constants) {
+      for (const std::int64_t v : {kMin, std::int64_t{-3}, std::int64_t{0}, std::int64_t{5}, kMax}) {
+        INFO(a << ", " << b << ", x = " << v);
+        const Values values{{"x", v}};
+        REQUIRE(must_be([&] { return (x + a) + b; }, values, Wide{v} + a + b));
+        REQUIRE(must_be([&] { return (x - a) - b; }, values, Wide{v} - a - b));
+        REQUIRE(must_be([&] { return x * a + b; }, values, Wide{v} * a + b));
+        REQUIRE(must_be([&] { return max(x, a) + b; }, values, Wide{std::max(v, a)} + b));
+        REQUIRE(must_be([&] { return le(x * a, b); }, values, Wide{v} * a <= b));
+        REQUIRE(must_be([&] { return eq(x + a, b); }, values, Wide{v} + a == b));
+        REQUIRE(must_be([&] { return abs(a * x); }, values, Wide{v} * a < 0 ? -(Wide{v} * a) : Wide{v} * a));
+        if (b == 0) continue;
+        Wide floor = (Wide{v} + a) / b;
+        if (floor * b != Wide{v} + a && ((Wide{v} + a < 0) != (b < 0))) --floor;
+        REQUIRE(must_be([&] { return floor_div(x + a, b); }, values, floor));
+        REQUIRE(must_be([&] { return mod(x + a, b); }, values, Wide{v} + a - floor * b));
+      }
+    }
+  }
+  CHECK(exact > 2000);
 }
