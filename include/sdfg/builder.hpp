@@ -552,14 +552,7 @@ class SDFG_EXPORT Builder {
   /// parameter).
   template <typename Signature>
   Callback<Signature> callback(std::string_view name, Where where = Where::current()) {
-    return Callback<Signature>(impl(), add_callback(name, Callback<Signature>::signature(), nullptr, where));
-  }
-  /// The same, bound now: every call of the compiled function uses `function`.
-  template <typename Signature>
-  Callback<Signature> callback(std::string_view name, std::type_identity_t<Signature>* function,
-                               Where where = Where::current()) {
-    return Callback<Signature>(
-        impl(), add_callback(name, Callback<Signature>::signature(), reinterpret_cast<void (*)()>(function), where));
+    return Callback<Signature>(impl(), add_callback(name, Callback<Signature>::signature(), where));
   }
 
   detail::BuilderImpl& impl() const noexcept { return *impl_; }
@@ -609,8 +602,7 @@ class SDFG_EXPORT Builder {
                                  detail::ExprRef& element, Where where);
   detail::OpenScope open_state(std::string_view label, Where where);
   std::uint32_t current_element() const;
-  std::string add_callback(std::string_view name, const detail::CallbackSignature& signature, void (*function)(),
-                           Where where);
+  std::string add_callback(std::string_view name, const detail::CallbackSignature& signature, Where where);
   detail::OpenScope open_map(std::initializer_list<MapRange> ranges, const MapOptions& options, Where where);
   detail::OpenScope open_loop(std::string_view name, const Bound& begin, const Bound& end, const Bound& step,
                               const LoopOptions& options, Where where);

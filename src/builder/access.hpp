@@ -2,8 +2,6 @@
 #pragma once
 
 #include <sdfg/builder.hpp>
-#include <string>
-#include <vector>
 
 #include "ir/graph.hpp"
 
@@ -11,12 +9,5 @@ namespace sdfg::builder {
 
 // The graph as built so far. Throws Error(kUsage) when a body is still open or an exception left one.
 const ir::Graph& graph_of(const Builder& builder);
-// Functions bound when the graph was built: the callback symbol's name and the function. The symbol is among the
-// graph's parameters.
-struct Binding {
-  std::string name;
-  void (*function)() = nullptr;
-};
-std::vector<Binding> bindings_of(const Builder& builder);
 
 }  // namespace sdfg::builder

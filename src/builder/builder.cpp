@@ -365,8 +365,7 @@ Index Builder::extent_of(const Bound& value, Where where_) {
 // ---- Callbacks
 // --------------------------------------------------------------------------------------------------------------
 
-std::string Builder::add_callback(std::string_view name, const detail::CallbackSignature& signature, void (*function)(),
-                                  Where where_) {
+std::string Builder::add_callback(std::string_view name, const detail::CallbackSignature& signature, Where where_) {
   const SourceLocation where = location_of(where_);
   BuilderImpl& b = *impl_;
   b.check_usable(where);
@@ -375,7 +374,6 @@ std::string Builder::add_callback(std::string_view name, const detail::CallbackS
   std::vector<Type> returns;
   if (!signature.result.is_void()) returns.push_back(signature.result);
   b.graph.symbols.at(unique).type = Type::callback(std::move(returns), signature.arguments);
-  if (function != nullptr) b.callbacks.push_back({unique, function});
   return unique;
 }
 
@@ -411,12 +409,6 @@ namespace builder {
 
 const ir::Graph& graph_of(const Builder& builder) {
   return finished(builder.impl(), {});
-}
-
-std::vector<Binding> bindings_of(const Builder& builder) {
-  std::vector<Binding> out;
-  for (const detail::BoundCallback& c : builder.impl().callbacks) out.push_back({c.name, c.function});
-  return out;
 }
 
 }  // namespace builder

@@ -73,20 +73,14 @@ struct ContainerInfo {
   SourceLocation where;
 };
 
-struct BoundCallback {
-  std::string name;
-  void (*function)() = nullptr;
-};
-
 class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
  public:
   BuilderImpl(std::string name, SourceLocation where);
 
   ir::Graph graph;
   SourceLocation created;
-  bool gone = false;    // the Builder object was destroyed
-  bool broken = false;  // an exception left a body
-  std::vector<BoundCallback> callbacks;
+  bool gone = false;                 // the Builder object was destroyed
+  bool broken = false;               // an exception left a body
   std::vector<std::string> ordered;  // set by `order`
 
   // ---- Errors (errors.cpp) ----

@@ -200,17 +200,6 @@ TEST_CASE("callbacks are called where they are written, once each") {
   CHECK(seen == std::vector<double>{1, 2});
   CHECK(a[1] == 1.5 + 1.5 + 2.5);
   CHECK(notes == std::vector<std::pair<std::int64_t, double>>{{3, 5.5}});
-  CHECK(builder::bindings_of(g).empty());
-}
-
-TEST_CASE("a callback bound when the graph is built is listed for the compiler") {
-  Builder g("bound");
-  auto A = g.array<double>("A", {1});
-  auto f = g.callback<double(double)>("twice", +[](double x) { return 2 * x; });
-  A(0) = f(A(0));
-  REQUIRE(builder::bindings_of(g).size() == 1);
-  CHECK(builder::bindings_of(g)[0].name == "twice");
-  CHECK(builder::bindings_of(g)[0].function != nullptr);
 }
 
 TEST_CASE("copies") {
