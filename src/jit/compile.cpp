@@ -74,19 +74,7 @@ struct Jit {
     if (*o.cache == CacheMode::kOff || *o.cache == CacheMode::kMemory) return nullptr;
     const std::lock_guard lock(mutex);
     auto& slot = disks[{*o.cache_dir, static_cast<int>(*o.cache)}];
-    if (!slot) {
-      runtime::DiskCacheOptions d;
-      d.directory = *o.cache_dir;
-      d.mode = *o.cache == CacheMode::kReadOnly  ? runtime::DiskCacheMode::kReadOnly
-               : *o.cache == CacheMode::kRefresh ? runtime::DiskCacheMode::kRefresh
-                                                 : runtime::DiskCacheMode::kReadWrite;
-      d.max_bytes = *o.cache_max_size == 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(*o.cache_max_size);
-      d.max_age_seconds = *o.cache_max_age;
-      d.log = [](bool important, const std::string& text) {
-        log(Logger::kCache, important ? LogLevel::kWarning : LogLevel::kInfo, text);
-      };
-      slot = std::make_unique<runtime::DiskCache>(std::move(d));
-    }
+    if (!slot) slot = std::make_unique<runtime::DiskCache>(runtime::disk_cache_options(o));
     return slot->usable() ? slot.get() : nullptr;
   }
 };
