@@ -11,6 +11,7 @@
 #include <optional>
 #include <sdfg/error.hpp>
 #include <sdfg/types.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -212,6 +213,10 @@ struct Block {
   std::string path;
   std::variant<State, Region, LoopBlock, ConditionalBlock, BreakBlock, ContinueBlock, ReturnBlock> kind;
 };
+
+// Names that control flow below the region binds: targets of assignments and loop variables. Nested graphs have names
+// of their own.
+std::set<std::string, std::less<>> bound_symbols(const Region& r);
 
 struct Constant {
   Descriptor descriptor;

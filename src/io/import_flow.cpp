@@ -233,26 +233,6 @@ bool used_outside(const dace::Region& r, const std::string& name) {
   return false;
 }
 
-bool assigned_in(const dace::Region& r, const std::string& name) {
-  for (const dace::InterstateEdge& e : r.edges) {
-    for (const auto& [symbol, value] : e.assignments) {
-      if (symbol == name) return true;
-    }
-  }
-  for (const dace::Block& b : r.blocks) {
-    if (const auto* inner = std::get_if<dace::Region>(&b.kind)) {
-      if (assigned_in(*inner, name)) return true;
-    } else if (const auto* l = std::get_if<dace::LoopBlock>(&b.kind)) {
-      if (l->variable == name || assigned_in(l->body, name)) return true;
-    } else if (const auto* c = std::get_if<dace::ConditionalBlock>(&b.kind)) {
-      for (const auto& branch : c->branches) {
-        if (assigned_in(branch.body, name)) return true;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence& out, Scope& scope) {
@@ -273,7 +253,8 @@ void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence
                                         ")");
   };
   const bool counted = !l.variable.empty() && l.init && l.update && !is_float_symbol(l.variable, scope);
-  const bool own_variable = counted && !used_outside(scope.sdfg->body, l.variable) && !assigned_in(l.body, l.variable);
+  const bool own_variable =
+      counted && !used_outside(scope.sdfg->body, l.variable) && !dace::bound_symbols(l.body).contains(l.variable);
   if (own_variable) {
     ir::For f;
     f.init = resolved(statement_value(*l.init), scope, b.path);

@@ -142,23 +142,8 @@ void Importer::declare_parameters(Scope& scope) {
   std::sort(rest.begin(), rest.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   arguments.insert(arguments.end(), rest.begin(), rest.end());
 
-  std::set<std::string> bound;  // loop variables and assigned symbols of the top level: no parameters
-  std::function<void(const dace::Region&)> collect = [&](const dace::Region& r) {
-    for (const dace::InterstateEdge& e : r.edges) {
-      for (const auto& [symbol, value] : e.assignments) bound.insert(symbol);
-    }
-    for (const dace::Block& b : r.blocks) {
-      if (const auto* l = std::get_if<dace::LoopBlock>(&b.kind)) {
-        if (!l->variable.empty()) bound.insert(l->variable);
-        collect(l->body);
-      } else if (const auto* inner = std::get_if<dace::Region>(&b.kind)) {
-        collect(*inner);
-      } else if (const auto* c = std::get_if<dace::ConditionalBlock>(&b.kind)) {
-        for (const auto& branch : c->branches) collect(branch.body);
-      }
-    }
-  };
-  collect(file_.body);
+  // Loop variables and assigned symbols of the top level are no parameters.
+  const auto bound = dace::bound_symbols(file_.body);
 
   std::map<std::string, Type> symbols;
   for (const auto& [name, type] : file_.symbols) symbols.emplace(name, type);

@@ -41,26 +41,6 @@ bool writes_with_wcr(const dace::Region& r, const std::string& data) {
   return false;
 }
 
-bool assigns(const dace::Region& r, const std::string& symbol) {
-  for (const dace::InterstateEdge& e : r.edges) {
-    for (const auto& [name, value] : e.assignments) {
-      if (name == symbol) return true;
-    }
-  }
-  for (const dace::Block& b : r.blocks) {
-    if (const auto* inner = std::get_if<dace::Region>(&b.kind)) {
-      if (assigns(*inner, symbol)) return true;
-    } else if (const auto* l = std::get_if<dace::LoopBlock>(&b.kind)) {
-      if (l->variable == symbol || assigns(l->body, symbol)) return true;
-    } else if (const auto* c = std::get_if<dace::ConditionalBlock>(&b.kind)) {
-      for (const auto& branch : c->branches) {
-        if (assigns(branch.body, symbol)) return true;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 const dace::Edge* Importer::StateContext::viewing_edge(int v) const {
@@ -259,6 +239,7 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   ir::Sequence& body = std::get<ir::Block>(element.kind).body;
 
   // Symbols: by substitution, or, where the nested graph assigns them, as symbols of its own.
+  const auto bound = dace::bound_symbols(inner.body);
   ir::Assign initial;
   std::set<std::string> mapped_names;
   for (std::size_t k = 0; k < call.symbol_mapping.size(); ++k) {
@@ -281,7 +262,7 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
         continue;
       }
     }
-    if (assigns(inner.body, name)) {
+    if (bound.contains(name)) {
       const std::string symbol = assigned_symbol(name, scope);
       initial.items.push_back({symbol, tasklet::from_symbolic(value)});
     } else {
@@ -289,13 +270,13 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     }
   }
   for (const auto& [name, type] : inner.symbols) {
-    if (mapped_names.contains(name) || assigns(inner.body, name)) continue;
+    if (mapped_names.contains(name) || bound.contains(name)) continue;
     if (auto it = c.scope.symbols.find(name); it != c.scope.symbols.end()) scope.symbols[name] = it->second;
     if (auto it = c.scope.float_symbols.find(name); it != c.scope.float_symbols.end())
       scope.float_symbols[name] = it->second;
   }
   for (const auto& [name, value] : c.scope.symbols) {  // undeclared ones follow the enclosing graph
-    if (!mapped_names.contains(name) && !assigns(inner.body, name) && inner.find(name) == nullptr)
+    if (!mapped_names.contains(name) && !bound.contains(name) && inner.find(name) == nullptr)
       scope.symbols.emplace(name, value);
   }
   if (!initial.items.empty()) graph_.append(body, std::move(initial));
