@@ -12,6 +12,9 @@ const std::string& abi_prelude() {
         "long uint64_t;\n"
         "struct sdfg_call { void* program; void* arena; int32_t status; int32_t flags; void* device; void* "
         "reserved[3]; };\n"
+        "struct sdfg_copy { void* to; const void* from; int32_t to_space; int32_t from_space; int64_t bytes; "
+        "int64_t count[2]; int64_t to_stride[2]; int64_t from_stride[2]; };\n"
+        "struct sdfg_launch { int64_t grid[3]; int64_t block[3]; int64_t shared; int32_t cooperative; };\n"
         "struct sdfg_abi_table {\n";
 #define SDFG_PRINT_ENTRY(result, name, parameters) out += "  " #result " (*" #name ")" #parameters ";\n";
     SDFG_ABI_ENTRIES(SDFG_PRINT_ENTRY)

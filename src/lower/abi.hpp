@@ -60,6 +60,32 @@ enum class FailCode : std::int32_t {
 enum class HostLibrary : std::int32_t { kBlas = 0, kLapack = 1, kLapacke = 2, kFftw = 3, kFftwSingle = 4, kMpi = 5 };
 inline constexpr int kHostLibraryCount = 6;
 
+// The address spaces of a copy. Device memory is not the host's to touch; pinned memory is both's.
+enum class MemorySpace : std::int32_t { kHost = 0, kPinned = 1, kDevice = 2 };
+
+// One copy of a rectangular region of up to three dimensions, outermost first; generated text declares it as
+// `sdfg_copy`. `bytes` is the length of a contiguous run; element (i, j) of `count` starts at i * stride[0] + j *
+// stride[1] bytes. A missing dimension has count 1. The device room picks the driver's call (one, two or three
+// dimensions, or a loop of these).
+struct DeviceCopy {
+  void* to;
+  const void* from;
+  std::int32_t to_space;    // MemorySpace
+  std::int32_t from_space;  // MemorySpace
+  std::int64_t bytes;
+  std::int64_t count[2];
+  std::int64_t to_stride[2];
+  std::int64_t from_stride[2];
+};
+
+// One launch; generated text declares it as `sdfg_launch`. An extent of the grid that is not positive means no work.
+struct DeviceLaunch {
+  std::int64_t grid[3];      // blocks in x, y, z
+  std::int64_t block[3];     // threads in x, y, z
+  std::int64_t shared;       // bytes of dynamic shared memory
+  std::int32_t cooperative;  // 1: all blocks are resident at once (grid barriers)
+};
+
 // How the entries behave:
 //   allocate     aligned to at least 64 bytes (more if asked); bytes 0 gives a valid pointer; null after it reported a
 //   failure.
@@ -76,6 +102,27 @@ inline constexpr int kHostLibraryCount = 6;
 //                the most threads that one would get (so that buffers per thread can be sized before it)
 //   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe.
 //   clock        monotonic nanoseconds; trace: sums times per ordinal (and feeds the trace file)
+//
+// The device entries report failures by `fail` with kDevice (the whole Error is kept by the device room) and set
+// kCallUsesDevice. `stream` is a number chosen by the stream plan, 0 first; -1 is the null stream; with a caller's
+// stream number 0 is that one. Work of one stream runs in order; different streams are ordered by events only. All are
+// called from the thread that entered the function, never from a parallel region.
+//   device_begin        1, or 0 when there is no usable device (reported): first device entry of a call, cheap after
+//                       that. `finish` waits for what host-visible memory still depends on and for nothing else.
+//   device_allocate     stream-ordered, at least 256-byte aligned; bytes 0 gives a valid address; null after a report
+//   device_release      stream-ordered; null is fine
+//   device_persistent   as persistent, in device memory
+//   pinned_allocate     pinned host memory of the call; pinned_release waits for no one: the plan does
+//   device_copy         asynchronous on the stream where the memory allows it; pageable host memory is read before it
+//                       returns and written only after device_synchronise
+//   device_fill         `count[0]` rows of `count[1]` elements of `width` (1, 2, 4, 8 or 16) bytes from `value`; rows
+//                       `pitch` bytes apart
+//   device_launch       `kernel` indexes lower::DeviceModule::kernels; arguments[i] points to parameter i; an empty
+//                       grid launches nothing
+//   device_record       marks event `event` (a number of the call) on the stream; device_wait: later work of the
+//                       stream waits for it
+//   device_synchronise  the host waits for the stream
+//   device_call         `function` of a device library (DeviceLibrary) on the stream; arguments as its table says
 
 // X(result, name, parameters): one line per entry, in table order. Append only; any change changes abi_digest().
 // `ordinal` is the canonical ordinal of an element or container (ir::Ordinals), -1 if none.
@@ -96,7 +143,22 @@ inline constexpr int kHostLibraryCount = 6;
   X(int32_t, stream_pop, (sdfg_call* call, void* stream, void* value))                                              \
   X(int64_t, stream_size, (void* stream))                                                                          \
   X(int64_t, clock, ())                                                                                            \
-  X(void, trace, (sdfg_call* call, int32_t ordinal, int64_t begin, int64_t end))
+  X(void, trace, (sdfg_call* call, int32_t ordinal, int64_t begin, int64_t end))                                    \
+  X(int32_t, device_begin, (sdfg_call* call))                                                                       \
+  X(void*, device_allocate, (sdfg_call* call, int32_t stream, int64_t bytes, int32_t ordinal))                      \
+  X(void, device_release, (sdfg_call* call, int32_t stream, void* memory))                                          \
+  X(void*, device_persistent, (sdfg_call* call, int32_t ordinal, int64_t bytes, int32_t zero))                      \
+  X(void*, pinned_allocate, (sdfg_call* call, int64_t bytes, int32_t ordinal))                                      \
+  X(void, pinned_release, (sdfg_call* call, void* memory))                                                          \
+  X(void, device_copy, (sdfg_call* call, int32_t stream, const sdfg_copy* copy, int32_t ordinal))                   \
+  X(void, device_fill, (sdfg_call* call, int32_t stream, void* memory, const void* value, int64_t width,            \
+                        const int64_t* count, int64_t pitch, int32_t ordinal))                                      \
+  X(void, device_launch, (sdfg_call* call, int32_t stream, int32_t kernel, const sdfg_launch* launch,               \
+                          void* const* arguments, int32_t ordinal))                                                 \
+  X(void, device_record, (sdfg_call* call, int32_t stream, int32_t event))                                          \
+  X(void, device_wait, (sdfg_call* call, int32_t stream, int32_t event))                                            \
+  X(void, device_synchronise, (sdfg_call* call, int32_t stream, int32_t ordinal))                                   \
+  X(void, device_call, (sdfg_call* call, int32_t stream, int32_t function, void* const* arguments, int32_t ordinal))
 // clang-format on
 
 // C++ text that declares sdfg_call, sdfg_abi_table, sdfg_abi and sdfg_program, for the head of every generated host

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/device_calls.hpp"
 #include "runtime/libraries.hpp"
 #include "runtime/process.hpp"
 #include "runtime/streams.hpp"
@@ -18,6 +19,8 @@ namespace sdfg::runtime {
 using lower::CallState;
 using lower::FailCode;
 using sdfg_call = CallState;
+using sdfg_copy = lower::DeviceCopy;
+using sdfg_launch = lower::DeviceLaunch;
 
 namespace {
 
@@ -38,7 +41,7 @@ Program* program_of(const CallState* call) {
 }  // namespace
 
 // The ABI entries, with access to the Program behind a call. None lets an exception out.
-struct Program::Access {
+struct Program::Access : DeviceCalls {
   static void record(CallState* call, FailCode code, std::int32_t ordinal, std::initializer_list<std::int64_t> values) {
     fail(call, static_cast<std::int32_t>(code), ordinal, values.begin(), static_cast<std::int32_t>(values.size()));
   }
@@ -282,6 +285,10 @@ constexpr AbiTable kTable = {
 };
 
 }  // namespace
+
+void Program::report(CallState* call, FailCode code, std::int32_t ordinal) noexcept {
+  Access::fail(call, static_cast<std::int32_t>(code), ordinal, nullptr, 0);
+}
 
 const void* abi_table() noexcept {
   return &kTable;

@@ -72,6 +72,8 @@ class Program {
 
   // What the ABI entries call.
   struct Access;
+  // What `fail` does, for entries that live elsewhere: the first failure of a call is kept, with this thread's cause.
+  static void report(lower::CallState* call, lower::FailCode code, std::int32_t ordinal) noexcept;
 
  private:
   explicit Program(ProgramInfo info);

@@ -22,6 +22,8 @@ namespace sdfg::test {
 namespace {
 
 using sdfg_call = lower::CallState;
+using sdfg_copy = lower::DeviceCopy;
+using sdfg_launch = lower::DeviceLaunch;
 
 Report& current() {
   static Report report;
