@@ -30,6 +30,8 @@ enum class DeviceDialect : std::uint8_t { kCuda, kEmulated };
 
 // What stands in front of the kernels.
 const std::string& device_prelude(DeviceDialect dialect);
+// The emulator's (emulated_prelude.cpp).
+const std::string& emulated_prelude();
 
 // A whole source file. The source map counts lines of it.
 Source print_device(const lower::DeviceModule& module, DeviceDialect dialect, const Style& style = {});

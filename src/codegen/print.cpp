@@ -1,7 +1,10 @@
 // Prints statements line by line, keeping the origin of each line.
 #include "codegen/print.hpp"
 
+#include <algorithm>
 #include <string_view>
+
+#include "codegen/device_text.hpp"
 
 namespace sdfg::codegen {
 
@@ -11,9 +14,10 @@ using namespace sdfg::lower;
 
 class Printer {
  public:
-  explicit Printer(const Style& style) : style_(style) {}
+  explicit Printer(const Style& style, bool device = false) : style_(style), device_(device) {}
 
-  Source run(const Unit& unit) {
+  Source run(const Unit& unit, std::string_view prelude = {}, std::string_view tail = {}) {
+    raw(prelude);
     raw(unit.prelude);
     raw(unit.support);
     raw(unit.global_code);
@@ -24,6 +28,7 @@ class Printer {
       line("");
       function(f);
     }
+    raw(tail);
     return std::move(source_);
   }
 
@@ -54,7 +59,7 @@ class Printer {
   }
 
   void constant(const ConstantTable& c) {
-    std::string text = "static constexpr " + c.type + " " + c.name;
+    std::string text = (device_ ? "static __constant__ const " : "static constexpr ") + c.type + " " + c.name;
     if (c.extent.empty()) {
       line(text + " = " + (c.values.empty() ? "{}" : c.values.front()) + ";");
       return;
@@ -74,7 +79,8 @@ class Printer {
   }
 
   void helper(const IndexHelper& h) {
-    std::string text = "static " + style_.index_qualifier + " " + h.type + " " + h.name + "(";
+    std::string text = std::string("static ") + (device_ ? "__device__ " : "") + style_.index_qualifier + " " + h.type +
+                       " " + h.name + "(";
     for (std::size_t i = 0; i < h.parameters.size(); ++i) text += (i ? ", int64_t " : "int64_t ") + h.parameters[i];
     line(text + ") { return " + h.value + "; }");
   }
@@ -86,7 +92,8 @@ class Printer {
   }
 
   void function(const Function& f) {
-    std::string text = (f.exported ? "extern \"C\" " : "static ") + f.result + " " + f.name + "(";
+    std::string text = (f.exported ? "extern \"C\" " : "static ") + f.qualifiers + (f.qualifiers.empty() ? "" : " ") +
+                       f.result + " " + f.name + "(";
     constexpr std::size_t kWidth = 118;
     const std::string indent(text.size(), ' ');
     std::size_t start = 0;
@@ -200,7 +207,10 @@ class Printer {
       line("#pragma omp" + text, origin);
       return;
     }
-    if (h.unroll) {
+    if (h.unroll && device_) {
+      line(h.unroll_factor > 1 ? "#pragma unroll " + std::to_string(h.unroll_factor) : std::string("#pragma unroll"),
+           origin);
+    } else if (h.unroll) {
       line(h.unroll_factor > 1 ? "#pragma clang loop unroll_count(" + std::to_string(h.unroll_factor) + ")"
                                : std::string("#pragma clang loop unroll(full)"),
            origin);
@@ -271,11 +281,37 @@ class Printer {
   }
 
   const Style& style_;
+  bool device_;
   int depth_ = 0;
   Source source_;
 };
 
 }  // namespace
+
+// What the emulator calls: arguments[i] points to parameter i.
+std::string run_entries(const std::vector<Kernel>& kernels, const Unit& unit) {
+  std::string out;
+  for (const Kernel& k : kernels) {
+    const auto f =
+        std::find_if(unit.functions.begin(), unit.functions.end(), [&](const Function& g) { return g.name == k.name; });
+    if (f == unit.functions.end()) continue;
+    out += "\nextern \"C\" void " + k.name + "_run([[maybe_unused]] void* const* arguments) {\n  " + k.name + "(";
+    for (std::size_t i = 0; i < f->parameters.size(); ++i) {
+      std::string type = f->parameters[i].type;
+      if (const std::size_t at = type.find(" __restrict"); at != std::string::npos) type.resize(at);
+      if (type.starts_with("const ") && !k.parameters[i].is_pointer) type = type.substr(6);
+      out += (i ? ", " : "") + ("*(" + type + " const*)arguments[" + std::to_string(i) + "]");
+    }
+    out += ");\n}\n";
+  }
+  return out;
+}
+
+Source print_device(const lower::DeviceModule& module, DeviceDialect dialect, const Style& style) {
+  const std::string tail =
+      dialect == DeviceDialect::kEmulated ? run_entries(module.kernels, module.unit) : std::string();
+  return Printer(style, true).run(module.unit, device_prelude(dialect), tail);
+}
 
 Source print(const Unit& unit, const Style& style) {
   return Printer(style).run(unit);

@@ -46,6 +46,7 @@ Element::Kind copy_of(const Element::Kind& kind) {
                      e.gpu_block_size,
                      e.gpu_launch_bounds,
                      e.gpu_max_registers,
+                     e.gpu_max_blocks,
                      copy_of(e.body)};
         } else if constexpr (std::is_same_v<K, Consume>) {
           return Consume{e.stream,    e.element,    e.worker,   e.num_workers,
@@ -149,7 +150,7 @@ std::string insert_renamed(Graph& g, Table<T>& table, const std::string& name) {
 }  // namespace
 
 std::unique_ptr<Element> clone_exact(const Element& e) {
-  return std::make_unique<Element>(Element{e.id, e.label, e.location, copy_of(e.kind)});
+  return std::make_unique<Element>(Element{e.id, e.label, e.location, copy_of(e.kind), e.issue});
 }
 
 std::unique_ptr<Element> clone_renamed(Graph& g, const Element& e) {

@@ -387,6 +387,7 @@ class Writer {
   void scaled(std::complex<double> alpha, std::complex<double> beta) { number(alpha), number(beta); }
 
   void state(const State& s) {
+    out_.boolean(s.barrier);
     std::map<Id, std::uint32_t> position;
     for (const Node& node : s.nodes) position.emplace(node.id, static_cast<std::uint32_t>(position.size()));
     const auto end = [&](Id id) {
@@ -433,6 +434,10 @@ class Writer {
   void element(const Element& e) {
     ordinal_[e.id] = next_ordinal_++;
     out_.u8(static_cast<std::uint8_t>(e.kind.index()));
+    optional(e.issue, [&](const DeviceIssue& i) {
+      integer(i.stream);
+      for (const auto* numbers : {&i.host_waits, &i.awaited_events, &i.recorded_events}) axes(*numbers);
+    });
     std::visit([&](const auto& kind) { body(kind); }, e.kind);
   }
 
@@ -485,6 +490,7 @@ class Writer {
     list(m.gpu_block_size, [&](std::int64_t n) { integer(n); });
     out_.text(m.gpu_launch_bounds);
     integer(m.gpu_max_registers);
+    integer(m.gpu_max_blocks);
     sequence(m.body);
   }
   void body(const Consume& c) {

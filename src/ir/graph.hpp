@@ -110,6 +110,7 @@ struct Memlet {
 struct State {
   std::vector<Node> nodes;
   std::vector<Memlet> edges;
+  bool barrier = false;  // in a kernel, before the dataflow: all threads of the block meet and see each other's writes
 
   Node* find_node(Id id);
   const Node* find_node(Id id) const;
@@ -217,6 +218,7 @@ struct Map {
   std::vector<std::int64_t> gpu_block_size;  // x, y, z; empty: the default
   std::string gpu_launch_bounds;
   int gpu_max_registers = 0;
+  std::int64_t gpu_max_blocks = 0;  // more points than these blocks have threads: each thread takes several; 0: no cap
   Sequence body;
 };
 
@@ -242,12 +244,23 @@ struct Exit {
 
 struct Return {};  // leaves the whole graph; not inside a Map
 
+// How an element of the host is issued to the device, and what waits for what; filled by the stream plan. Work of one
+// stream runs in order. Numbers of streams and events are as in lower/abi.hpp.
+struct DeviceIssue {
+  int stream = 0;                    // of its kernels, copies and fills
+  std::vector<int> host_waits;       // before it, the host waits for these streams
+  std::vector<int> awaited_events;   // before it, its stream waits for these
+  std::vector<int> recorded_events;  // after it, on its stream
+  bool operator==(const DeviceIssue&) const = default;
+};
+
 struct Element {
   using Kind = std::variant<State, Assign, Block, For, While, If, Map, Consume, Exit, Return>;
   Id id = 0;
   std::string label;
   SourceLocation location;
   Kind kind;
+  std::optional<DeviceIssue> issue = {};
 };
 
 // ---- The graph

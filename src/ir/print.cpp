@@ -220,7 +220,22 @@ class Printer {
   void head(const Element& e, const std::string& what) {
     std::string text = "#" + std::to_string(e.id) + " " + what;
     if (!e.label.empty()) text += " '" + e.label + "'";
+    if (e.issue) text += issue(*e.issue);
     line(text);
+  }
+
+  static std::string issue(const DeviceIssue& i) {
+    std::string text;
+    const auto list = [&](const char* what, const std::vector<int>& numbers) {
+      std::vector<std::string> parts;
+      for (const int n : numbers) parts.push_back(std::to_string(n));
+      if (!numbers.empty()) text += std::string(what) + joined(parts);
+    };
+    list(" after the host waited for stream ", i.host_waits);
+    text += " on stream " + std::to_string(i.stream);
+    list(" after event ", i.awaited_events);
+    list(" then event ", i.recorded_events);
+    return text;
   }
 
   void sequence(const Sequence& s) {
@@ -238,7 +253,7 @@ class Printer {
   }
 
   void body(const Element& e, const State& s) {
-    head(e, "state");
+    head(e, s.barrier ? "state behind a barrier" : "state");
     ++indent_;
     for (const Node& n : s.nodes) node(n);
     for (const Memlet& m : s.edges) memlet(s, m);
@@ -305,6 +320,7 @@ class Printer {
     }
     if (!m.gpu_launch_bounds.empty()) text += " launch bounds " + m.gpu_launch_bounds;
     if (m.gpu_max_registers != 0) text += " registers " + std::to_string(m.gpu_max_registers);
+    if (m.gpu_max_blocks != 0) text += " at most " + std::to_string(m.gpu_max_blocks) + " blocks";
     head(e, text);
     nested(m.body);
   }

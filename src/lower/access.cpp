@@ -35,6 +35,8 @@ const ir::Container& Lowering::container(std::string_view path) const {
 bool Lowering::is_pointer(std::string_view path) const {
   const ir::Container& c = container(path);
   if (!c.is_scalar()) return true;
+  if (kernel_ != nullptr) return c.storage == ir::Storage::kGpuGlobal && !kernel_->declared.contains(root_name(path));
+  if (c.storage == ir::Storage::kGpuGlobal) return true;
   if (path.find('.') != std::string_view::npos || c.constant) return false;
   if (!c.transient) return uses_.written(path);
   return c.lifetime != ir::Lifetime::kScope;
@@ -43,7 +45,7 @@ bool Lowering::is_pointer(std::string_view path) const {
 bool Lowering::is_read_only(std::string_view path) const {
   const std::string_view root = root_name(path);
   if (root.empty()) return false;
-  return g_.containers.at(root).constant.has_value() || !uses_.written(root);
+  return g_.containers.at(root).constant.has_value() || !written_here(root);
 }
 
 Text Lowering::base(std::string_view path) {
@@ -137,7 +139,8 @@ Text Lowering::element_of(std::string_view path, std::span<const Text> indices) 
                                            std::to_string(indices.size()) + " indices, its rank is " +
                                            std::to_string(c.rank()));
   }
-  if (options_.check_bounds && !unchecked_ && c.rank() > 0 && !c.constant) return checked_element(path, indices);
+  if (options_.check_bounds && kernel_ == nullptr && !unchecked_ && c.rank() > 0 && !c.constant)
+    return checked_element(path, indices);
   return base(path) + "[" + flat_index(path, indices) + "]";
 }
 

@@ -28,6 +28,7 @@ void Lowering::sequence(const ir::Sequence& s) {
 
 void Lowering::element(const ir::Element& e) {
   path_.push_back(&e);
+  if (kernel_ == nullptr) issue_before(e);
   std::visit(
       [&](const auto& kind) {
         using T = std::decay_t<decltype(kind)>;
@@ -56,6 +57,7 @@ void Lowering::element(const ir::Element& e) {
         }
       },
       e.kind);
+  if (kernel_ == nullptr) issue_after(e);
   path_.pop_back();
   facts_.erase(facts_.upper_bound(path_.size()), facts_.end());
 }
@@ -232,6 +234,7 @@ void Lowering::emit_failure_exit(ir::Id origin) {
 }
 
 void Lowering::check_failed(const Text& condition, ir::Id origin, Statements before) {
+  if (kernel_ != nullptr) return;  // a kernel has nobody to report to; what can be checked before its launch is
   Statements body = collect([&] {
     for (Statement& s : before) out_->push_back(std::move(s));
     emit_failure_exit(origin);
@@ -375,12 +378,27 @@ void Lowering::map(const ir::Element& e, const ir::Map& m) {
     case ir::Schedule::kSequential:
     case ir::Schedule::kParallel: break;
     case ir::Schedule::kDevice:
+      if (kernel_ == nullptr) {
+        launch(e, m);
+        return;
+      }
+      unsupported(e.id, "a kernel inside another");
     case ir::Schedule::kThreadBlock:
+      if (kernel_ != nullptr && !kernel_->in_thread_block) {
+        thread_block_map(e, m);
+        return;
+      }
+      [[fallthrough]];
     case ir::Schedule::kWarp:
+      if (kernel_ != nullptr && kernel_->in_thread_block) {
+        warp_map(e, m);
+        return;
+      }
       unsupported(e.id, "a map of schedule '" + std::string(ir::to_string(m.schedule)) + "' in host code");
   }
   // The runtime has no nested teams: a parallel map inside another one runs in order.
-  const bool parallel = m.schedule == ir::Schedule::kParallel && parallel_depth_ == 0 && options_.openmp;
+  const bool parallel =
+      m.schedule == ir::Schedule::kParallel && parallel_depth_ == 0 && options_.openmp && kernel_ == nullptr;
   const std::size_t rank = m.params.size();
   std::size_t collapse = 1;
   if (parallel) {
@@ -401,6 +419,7 @@ void Lowering::map(const ir::Element& e, const ir::Map& m) {
     bool uses_own = false;
     for (const std::string& p : m.params) uses_own = uses_own || depends_on(r.step, p);
     if (uses_own) unsupported(e.id, "a step that depends on the map's own parameters");
+    if (kernel_ != nullptr) unsupported(e.id, "a step that may not be positive: " + r.step.str());
     support_.need(Helper::kFail);
     const Text step = expr(r.step);
     Statements report;
@@ -409,7 +428,7 @@ void Lowering::map(const ir::Element& e, const ir::Map& m) {
     check_failed(parenthesised(step) + " <= 0", e.id, std::move(report));
   }
 
-  const bool simd = m.simd && options_.openmp && options_.opt_level > 0;
+  const bool simd = m.simd && options_.openmp && options_.opt_level > 0 && kernel_ == nullptr;
   std::vector<LoopHints> hints(rank);
   if (parallel) {
     hints[0].parallel = true;

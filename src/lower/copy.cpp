@@ -1,6 +1,8 @@
 // Lowers copies and fills: memcpy where both sides are contiguous, loops elsewhere, row-major order when shapes differ.
 #include <algorithm>
 
+#include "analysis/region_copy.hpp"
+#include "lower/abi.hpp"
 #include "lower/lowering.hpp"
 #include "tasklet/value.hpp"
 
@@ -12,6 +14,7 @@ using symbolic::Expr;
 using symbolic::Truth;
 
 using Running = Lowering::Running;
+using analysis::RegionCopy;
 
 std::vector<Running> running(const ir::Subset& s, const ir::Layout& layout, const symbolic::Facts& facts) {
   std::vector<Running> out;
@@ -69,6 +72,44 @@ std::vector<Text> Lowering::moved_indices(const ir::Subset& subset, const std::v
 
 void Lowering::emit_nested(const std::vector<Text>& variables, const std::vector<Running>& dims, Statements body,
                            ir::Id origin, const Text& comment) {
+  if (shared_out_ && !dims.empty()) {
+    // The threads of a block share the elements: counted in row-major order, split again by the sizes.
+    const Text count = names_.fresh("element");
+    Expr total = 1;
+    for (const Running& r : dims) total = total * r.size;
+    For f;
+    f.type = "int64_t";
+    f.variable = count;
+    f.begin = flat_thread();
+    f.bound = expr(total);
+    f.step = std::to_string(kernel_->plan.threads());
+    f.body = collect([&] {
+      std::vector<Text> values(dims.size());
+      Text rest = count;
+      for (std::size_t k = dims.size(); k-- > 0;) {
+        const Text size = parenthesised(expr(dims[k].size));
+        values[k] = k == 0 ? rest : parenthesised(rest) + " % " + size;
+        rest = parenthesised(rest) + " / " + size;
+      }
+      for (std::size_t k = 0; k < dims.size(); ++k) {
+        Declare d;
+        d.type = "int64_t";
+        d.name = variables[k];
+        d.init = values[k];
+        d.is_const = true;
+        emit(std::move(d), origin);
+      }
+      for (Statement& s : body) out_->push_back(std::move(s));
+    });
+    emit(std::move(f), origin, comment);
+    return;
+  }
+  if (shared_out_) {
+    If first;
+    first.branches.push_back({flat_thread() + " == 0", std::move(body)});
+    emit(std::move(first), origin, comment);
+    return;
+  }
   for (std::size_t d = dims.size(); d-- > 0;) {
     For f;
     f.type = "int64_t";
@@ -189,6 +230,10 @@ void Lowering::copy(const Side& from, const Side& to, const std::optional<ir::Wc
     return;
   }
   if (has_tiles(from.subset) || has_tiles(to.subset)) unsupported(origin, "a copy of a tiled subset");
+  if (on_device(from.path) || on_device(to.path)) {
+    device_copy(from, to, wcr, origin, comment);
+    return;
+  }
   if (symbolic::is_empty(from.subset, facts()) == Truth::kYes || symbolic::is_empty(to.subset, facts()) == Truth::kYes)
     return;
 
@@ -207,9 +252,21 @@ void Lowering::copy(const Side& from, const Side& to, const std::optional<ir::Wc
   const std::vector<Running> source_dims = running(from.subset, source.layout, facts());
   const std::vector<Running> target_dims = running(to.subset, target.layout, facts());
   check_volumes(source_dims, target_dims, origin);
-  if (options_.check_bounds) {
+  if (options_.check_bounds && kernel_ == nullptr) {
     check_window(from, origin);
     check_window(to, origin);
+  }
+  if (kernel_ != nullptr) {
+    const bool one = source_dims.empty() && target_dims.empty();
+    if (may_overlap && !one && (from.path != to.path || !(from.subset == to.subset)))
+      unsupported(origin, "a copy between places of one container that may overlap");
+    const bool was = shared_out_;
+    const ir::Container& root = ir::root_of(g_, g_.containers.at(root_name(to.path)));
+    const bool own = kernel_->declared.contains(root.name) && root.storage != ir::Storage::kGpuShared;
+    shared_out_ = !in_threads() && !own && kernel_->plan.threads() > 1;
+    elementwise_copy(from, to, wcr, origin, comment);
+    shared_out_ = was;
+    return;
   }
   if (wcr || !(source.type == target.type) || (source_dims.empty() && target_dims.empty())) {
     if (may_overlap && !(source_dims.empty() && target_dims.empty())) {
@@ -313,6 +370,84 @@ void Lowering::copy_through_buffer(const Side& from, const Side& to, const std::
   emit(Scope{std::move(inner)}, origin, comment);
 }
 
+// By the copy engine: the last two outer dimensions in one call, loops around it for more.
+void Lowering::device_copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
+                           const Text& comment) {
+  if (parallel_depth_ > 0) unsupported(origin, "a copy of device memory by several threads");
+  const ir::Container& source = container(from.path);
+  const ir::Container& target = container(to.path);
+  const auto region = analysis::region_copy(g_, from.path, from.subset, to.path, to.subset, wcr.has_value(), facts());
+  if (!region) {
+    throw Error(ErrorClass::kGraph,
+                "The copy from '" + from.path + from.subset.str() + "' to '" + to.path + to.subset.str() +
+                    "' crosses between host and device, and " +
+                    (wcr ? Text("accumulates.")
+                     : !(source.type == target.type)
+                         ? "changes the type from " + source.type.str() + " to " + target.type.str() + "."
+                         : Text("cuts its two sides differently.")),
+                ir::places_of(g_, origin), "copy to a container of the same kind on the other side first");
+  }
+  uses_device_ = needs_call_ = true;
+  support_.need(Helper::kDeviceCopy);
+  const auto space = [&](const Side& side) {
+    const ir::Container& root = ir::root_of(g_, g_.containers.at(root_name(side.path)));
+    if (root.storage == ir::Storage::kGpuGlobal) return static_cast<int>(MemorySpace::kDevice);
+    return static_cast<int>(root.storage == ir::Storage::kPinned && options_.device ? MemorySpace::kPinned
+                                                                                    : MemorySpace::kHost);
+  };
+  const std::size_t loops = region->dimensions.size() > 2 ? region->dimensions.size() - 2 : 0;
+  std::vector<Running> dims;
+  for (std::size_t d = 0; d < loops; ++d) dims.push_back({d, region->dimensions[d].size, 1});
+  const std::vector<Text> variables = fresh_counters(loops);
+  const auto address = [&](const Side& side, bool is_source) {
+    Text out = address_at(side.path, side.subset);
+    for (std::size_t d = 0; d < loops; ++d) {
+      const RegionCopy::Dimension& r = region->dimensions[d];
+      out += " + " + parenthesised(expr(is_source ? r.from_stride : r.to_stride)) + " * " + variables[d];
+    }
+    return out;
+  };
+  const Text element = " * sizeof(" + type_text(target.type) + ")";
+  Text call = "sdfg_device_copy(call, " + std::to_string(stream_) + ", " + std::to_string(ordinal(origin)) + ", " +
+              address(to, false) + ", " + std::to_string(space(to)) + ", " + address(from, true) + ", " +
+              std::to_string(space(from)) + ", " + parenthesised(expr(region->run)) + element;
+  for (std::size_t d = loops; d < region->dimensions.size(); ++d) {
+    const RegionCopy::Dimension& r = region->dimensions[d];
+    const auto stride = [&](const Expr& e) { return "(int64_t)" + parenthesised(expr(e)) + element; };
+    call += ", " + expr(r.size) + ", " + stride(r.to_stride) + ", " + stride(r.from_stride);
+  }
+  Statements body;
+  body.push_back(statement(Evaluate{call + ")"}, ordinal(origin), loops == 0 ? comment : Text()));
+  emit_nested(variables, dims, std::move(body), origin, comment);
+}
+
+void Lowering::device_fill(const Side& to, const tasklet::Value& value, const std::vector<Running>& dims, ir::Id origin,
+                           const Text& comment) {
+  if (parallel_depth_ > 0) unsupported(origin, "a fill of device memory by several threads");
+  uses_device_ = needs_call_ = true;
+  support_.need(Helper::kDeviceFill);
+  const ir::Container& target = container(to.path);
+  const Text type = type_text(target.type);
+  auto [run, length] = trailing_run(dims, facts());
+  std::size_t loops = dims.size() - run;
+  Text rows = "1", pitch = "0";
+  if (loops > 0) {
+    --loops;
+    rows = expr(dims[loops].size);
+    pitch = "(int64_t)" + parenthesised(expr(dims[loops].stride)) + " * sizeof(" + type + ")";
+  }
+  const std::vector<Text> variables = fresh_counters(loops);
+  Text address = address_at(to.path, to.subset);
+  for (std::size_t d = 0; d < loops; ++d) address += " + " + parenthesised(expr(dims[d].stride)) + " * " + variables[d];
+  Statements body;
+  body.push_back(statement(Evaluate{"sdfg_device_fill(call, " + std::to_string(stream_) + ", " + address + ", (" +
+                                    type + ")" + parenthesised(literal(value)) + ", " + rows + ", " + expr(length) +
+                                    ", " + pitch + ", " + std::to_string(ordinal(origin)) + ")"},
+                           ordinal(origin), loops == 0 ? comment : Text()));
+  emit_nested(variables, {dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(loops)}, std::move(body), origin,
+              comment);
+}
+
 void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, const Text& comment) {
   const ir::Container& source = container(from.path);
   const ir::Container& target = container(to.path);
@@ -362,12 +497,17 @@ void Lowering::fill(const Side& to, const tasklet::Value& value, ir::Id origin, 
   if (!target.type.is_scalar()) unsupported(origin, "a fill of elements of type " + target.type.str());
   const tasklet::Value stored = value.cast(target.type.scalar());
   const std::vector<Running> dims = running(to.subset, target.layout, facts());
-  if (options_.check_bounds) check_window(to, origin);
+  if (on_device(to.path)) {
+    if (has_tiles(to.subset)) unsupported(origin, "a fill of a tiled subset");
+    device_fill(to, stored, dims, origin, comment);
+    return;
+  }
+  if (options_.check_bounds && kernel_ == nullptr) check_window(to, origin);
   const auto [run, length] = trailing_run(dims, facts());
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size_of(target.type.scalar())));
   stored.store(bytes.data());
   const bool zero = std::ranges::all_of(bytes, [](std::uint8_t b) { return b == 0; });
-  if (zero && run == dims.size() && !dims.empty() && !has_tiles(to.subset)) {
+  if (zero && kernel_ == nullptr && run == dims.size() && !dims.empty() && !has_tiles(to.subset)) {
     emit(Evaluate{"__builtin_memset(" + address_at(to.path, to.subset) + ", 0, " + parenthesised(expr(length)) +
                   " * sizeof(" + type_text(target.type) + "))"},
          origin, comment);
@@ -379,7 +519,14 @@ void Lowering::fill(const Side& to, const tasklet::Value& value, ir::Id origin, 
   Statements body;
   body.push_back(statement(Store{element_of(to.path, at), "=", literal(stored)}, ordinal(origin),
                            dims.empty() ? comment : Text()));
+  const bool was = shared_out_;
+  if (kernel_ != nullptr) {
+    const ir::Container& root = ir::root_of(g_, g_.containers.at(root_name(to.path)));
+    const bool own = kernel_->declared.contains(root.name) && root.storage != ir::Storage::kGpuShared;
+    shared_out_ = !in_threads() && !own && kernel_->plan.threads() > 1;
+  }
   emit_nested(variables, dims, std::move(body), origin, comment);
+  shared_out_ = was;
 }
 
 }  // namespace sdfg::lower

@@ -1,8 +1,9 @@
-// Lowers a graph to statements for the host CPU.
+// Lowers a graph to statements for the host CPU, and its device maps to kernels.
 #pragma once
 
 #include "ir/digest.hpp"
 #include "ir/graph.hpp"
+#include "lower/kernel.hpp"
 #include "lower/options.hpp"
 #include "lower/unit.hpp"
 
@@ -15,5 +16,12 @@ Unit lower_host(const ir::Graph& g, const LowerOptions& options = {});
 // The same with the ordinals of the graph that `g` was made from by passes: what code reports is then about that graph.
 // Elements that passes added report nothing.
 Unit lower_host(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
+
+// Both halves: kernels of device maps are in `device`, the launches in `host`. Before: transform/gpu/prepare.hpp.
+struct Lowered {
+  Unit host;
+  DeviceModule device;
+};
+Lowered lower_graph(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
 
 }  // namespace sdfg::lower

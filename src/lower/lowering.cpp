@@ -27,7 +27,8 @@ int Lowering::container_ordinal(std::string_view name) const {
 }
 
 void Lowering::unsupported(ir::Id id, const std::string& what) const {
-  throw Error(ErrorClass::kUsage, "Host code can't express " + what + ".", ir::places_of(g_, id));
+  throw Error(ErrorClass::kUsage, (kernel_ ? "A kernel can't express " : "Host code can't express ") + what + ".",
+              ir::places_of(g_, id));
 }
 
 const symbolic::Facts& Lowering::facts_at_depth(std::size_t depth) {
@@ -105,6 +106,11 @@ Unit Lowering::host_unit() {
            test->branches[0].condition == "sdfg_failed(call)";
   };
   while (!body.body.empty() && only_returns(body.body.back())) body.body.pop_back();
+  if (uses_device_) {
+    If begin;
+    begin.branches.push_back({"!sdfg_abi->device_begin(call)", {statement(Return{})}});
+    body.body.insert(body.body.begin(), statement(std::move(begin)));
+  }
   body.parameters = inner;
   if (needs_call_) body.parameters.insert(body.parameters.begin(), Parameter{"sdfg_call*", "call"});
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,8 @@
 
 #include "ir/digest.hpp"
 #include "ir/graph.hpp"
+#include "lower/kernel.hpp"
+#include "lower/kernel_plan.hpp"
 #include "lower/names.hpp"
 #include "lower/options.hpp"
 #include "lower/support.hpp"
@@ -42,6 +46,8 @@ class Lowering {
  public:
   Lowering(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
   Unit host_unit();
+  // The kernels that host_unit met; empty when there were none.
+  DeviceModule device_module();
 
   // A dimension of a copied subset with more than one element, and the distance of neighbours in memory.
   struct Running {
@@ -51,6 +57,45 @@ class Lowering {
   };
 
  private:
+  struct Accumulator {
+    std::string container;
+    Text target, variable;
+    ir::ReduceOp op;
+    Type type;
+  };
+
+  // ---- kernels (kernel.cpp, thread_block.cpp): in the lowering that makes the device module ----
+  // One kernel and what its launch passes: containers and symbols by their names in the graph, in order.
+  struct Launch {
+    int kernel = 0;
+    std::vector<std::string> arguments;
+    KernelPlan plan;
+  };
+  Launch kernel(const std::vector<const ir::Element*>& path, const ir::Element& e, const ir::Map& m);
+  std::vector<std::string> kernel_containers(const ir::Element& e, std::vector<std::string>& views);
+  void kernel_points(const ir::Element& e, const ir::Map& m, const KernelPlan& plan, Statements body);
+  void thread_block_map(const ir::Element& e, const ir::Map& m);
+  void warp_map(const ir::Element& e, const ir::Map& m);
+  void block_state(const ir::State& s);
+  bool is_replicated(const ir::State& s, const ir::Node& n) const;
+  std::vector<Accumulator> open_partials(const ir::Element& e, const ir::Map& m);
+  void close_partials(const std::vector<Accumulator>& partials, const ir::Element& e);
+  void device_accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
+                         Text comment);
+  void declare_in_kernel(const ir::Container& c);
+  bool in_threads() const { return kernel_ != nullptr && (!kernel_->plan.blockwise || kernel_->in_thread_block); }
+  bool written_here(std::string_view container) const;
+  // The number of this thread in its block.
+  Text flat_thread() const;
+
+  // ---- the host's part of device work (launch.cpp) ----
+  void launch(const ir::Element& e, const ir::Map& m);
+  void issue_before(const ir::Element& e);
+  void issue_after(const ir::Element& e);
+  int stream() const { return stream_; }
+  void declare_device_memory(const ir::Container& c, bool& needs_braces);
+  bool on_device(std::string_view path) const;  // in device memory, seen from the host
+
   // ---- statements (lowering.cpp) ----
   void emit(Statement::Node node, ir::Id origin = 0, Text comment = {});
   int ordinal(ir::Id id) const;
@@ -104,15 +149,11 @@ class Lowering {
   std::optional<Text> fork_condition(const ir::Map& m);
 
   // ---- reductions around a map (wcr.cpp) ----
-  struct Accumulator {
-    std::string container;
-    Text target, variable;
-    ir::ReduceOp op;
-    Type type;
-  };
   std::vector<Accumulator> open_accumulators(const ir::Element& e, const ir::Map& m, LoopHints& hints,
                                              bool with_clause);
   void close_accumulators(const std::vector<Accumulator>& accumulators, const ir::Element& e);
+  // Path and subset of the element that a reduction of the map accumulates into.
+  std::optional<std::pair<std::string, ir::Subset>> reduced_place(const ir::Map& m, std::string_view container) const;
   void accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
                   Text comment);
   tasklet::Expr combine(const ir::Wcr& wcr, const Type& type) const;  // over the names "a" and "b"
@@ -166,6 +207,7 @@ class Lowering {
   Text container_structure(const ir::Container& c);
   Text literal(const tasklet::Value& v);
   void finish_support();
+  static Text all_text(const Statements& list);
   std::vector<Text> texts(const std::vector<symbolic::Expr>& exprs);
 
   // ---- dataflow (state.cpp, copy.cpp) ----
@@ -189,6 +231,10 @@ class Lowering {
                         const Text& comment);
   void copy_through_buffer(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
                            const Text& comment);
+  void device_copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
+                   const Text& comment);
+  void device_fill(const Side& to, const tasklet::Value& value, const std::vector<Running>& dims, ir::Id origin,
+                   const Text& comment);
   void stream_copy(const Side& from, const Side& to, ir::Id origin, const Text& comment);
   void check_volumes(const std::vector<Running>& from, const std::vector<Running>& to, ir::Id origin);
   void check_window(const Side& side, ir::Id origin);
@@ -223,6 +269,22 @@ class Lowering {
   std::map<Text, Text> structures_;                   // definitions of structure types in use
   std::vector<Text> structure_order_;                 // those with fields, members before their users
   bool needs_call_ = false;                           // the body takes sdfg_call*
+  // Host: the lowering of the kernels. Device: the kernel under construction, and those that are done.
+  std::unique_ptr<Lowering> device_;
+  struct KernelScope {
+    const ir::Element* element;
+    KernelPlan plan;
+    std::set<std::string, std::less<>> declared;  // containers that the kernel declares
+    std::set<std::string, std::less<>> written;   // containers that it writes, also through views
+    bool in_thread_block = false;
+    std::int64_t shared_bytes = 0;
+    bool meets = false;  // has barriers or shared memory
+  };
+  KernelScope* kernel_ = nullptr;
+  std::vector<Kernel> kernels_;
+  bool uses_device_ = false;
+  bool shared_out_ = false;  // nested loops are spread over the threads of the block
+  int stream_ = 0;
   bool any_alias_ = false;
   std::int64_t stack_bytes_ = 0;
 };

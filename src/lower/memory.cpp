@@ -102,13 +102,29 @@ Text Lowering::size_call(const ir::Container& c) {
 
 void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
   if (!uses_.used(c.name)) return;
+  if (kernel_ != nullptr) {
+    declare_in_kernel(c);
+    return;
+  }
+  const bool array = c.kind == ir::ContainerKind::kArray || c.kind == ir::ContainerKind::kScalar;
   switch (c.storage) {
     case ir::Storage::kDefault:
     case ir::Storage::kRegister:
     case ir::Storage::kHeap:
-    case ir::Storage::kPinned:
     case ir::Storage::kThreadLocal: break;
+    case ir::Storage::kPinned:
+      if (c.kind == ir::ContainerKind::kArray && options_.device) {
+        declare_device_memory(c, needs_braces);
+        return;
+      }
+      break;
     case ir::Storage::kGpuGlobal:
+      if (array) {
+        declare_device_memory(c, needs_braces);
+        return;
+      }
+      if (c.kind == ir::ContainerKind::kView || c.kind == ir::ContainerKind::kReference) break;
+      [[fallthrough]];
     case ir::Storage::kGpuShared:
       throw Error(ErrorClass::kUsage,
                   "The transient '" + c.name + "' lives in " + std::string(ir::to_string(c.storage)) +
@@ -249,7 +265,7 @@ void Lowering::declare_structure(const ir::Container& c, bool& needs_braces) {
 void Lowering::declare_view(const ir::Container& c) {
   if (!uses_.used(c.name)) return;
   const ir::Container& shown = container(c.viewed);
-  const bool read_only = !uses_.written(c.name);
+  const bool read_only = !written_here(c.name);
   Text element = type_text(c.type);
   Text cast;
   if (!(shown.type == c.type)) {
@@ -280,7 +296,8 @@ void Lowering::declare_persistent() {
                       std::string(ir::to_string(c.lifetime)) + ".",
                   {{"container '" + c.name + "'", c.location}});
     }
-    if (c.storage == ir::Storage::kThreadLocal || c.storage == ir::Storage::kGpuGlobal ||
+    const bool device = c.storage == ir::Storage::kGpuGlobal && !external;
+    if (c.storage == ir::Storage::kThreadLocal || (c.storage == ir::Storage::kGpuGlobal && !device) ||
         c.storage == ir::Storage::kGpuShared) {
       throw Error(ErrorClass::kUsage,
                   "The " + std::string(ir::to_string(c.lifetime)) + " container '" + c.name + "' lives in " +
@@ -312,6 +329,10 @@ void Lowering::declare_persistent() {
       // Slices of the caller's block start at multiples of 64 bytes.
       offset += symbolic::ceil_div(c.layout.total_size() * symbolic::Expr(c.type.size()), kDefaultAlignment) *
                 symbolic::Expr(kDefaultAlignment);
+    } else if (device) {
+      uses_device_ = true;
+      d.init = "(" + type + "*)sdfg_abi->device_persistent(call, " + owner + ", " + bytes + ", " +
+               (c.zeroed ? "1" : "0") + ")";
     } else {
       d.init = "(" + type + "*)sdfg_abi->persistent(call, " + owner + ", " + bytes + ", " +
                std::to_string(alignment_of(c)) + ", " + (c.zeroed ? "1" : "0") + ")";

@@ -14,6 +14,7 @@ struct LowerOptions {
       256;  // innermost iterations below which a parallel map doesn't fork (tested at run time)
   std::int64_t max_stack_bytes = 64 * 1024;  // of all containers on the stack of one function together
   bool check_bounds = false;                 // every access reports indices outside its container
+  bool device = false;                       // there is a device: pinned memory is the driver's
 
   void write(ByteWriter& out) const {
     out.i64(opt_level);
@@ -21,6 +22,7 @@ struct LowerOptions {
     out.i64(parallel_min_work);
     out.i64(max_stack_bytes);
     out.u8(check_bounds ? 1 : 0);
+    out.u8(device ? 1 : 0);
   }
 };
 

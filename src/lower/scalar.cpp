@@ -244,6 +244,12 @@ class Gatherer {
 
 }  // namespace
 
+Text Lowering::all_text(const Statements& list) {
+  Gatherer all;
+  all.statements(list);
+  return all.text;
+}
+
 void Lowering::finish_support() {
   Gatherer all;
   for (const ConstantTable& c : unit_.constants) {

@@ -99,7 +99,17 @@ const std::string& Lowering::data_of(const ir::State& s, ir::Id access) const {
   return a->data;
 }
 
-void Lowering::state(const ir::Element&, const ir::State& s) {
+void Lowering::state(const ir::Element& e, const ir::State& s) {
+  if (kernel_ != nullptr) {
+    if (s.barrier) {
+      emit(Evaluate{"__syncthreads()"}, e.id);
+      kernel_->meets = true;
+    }
+    if (!in_threads()) {
+      block_state(s);
+      return;
+    }
+  }
   for (const ir::Id id : s.topological_order()) {
     const ir::Node* n = s.find_node(id);
     std::visit(

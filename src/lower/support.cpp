@@ -147,6 +147,111 @@ static inline void sdfg_atomic_update(T* at, Operation operation) {
 }
 )";
 
+constexpr const char* kDeviceOwnedText = R"(
+struct sdfg_device_owned {
+  sdfg_call* call;
+  int32_t stream;
+  void* memory;
+  sdfg_device_owned(sdfg_call* c, int32_t s, sdfg_checked elements, int64_t element_bytes, int32_t ordinal) : call(c), stream(s), memory(nullptr) {
+    const sdfg_checked bytes = elements * element_bytes;
+    if (bytes.overflow || bytes.value < 0) {
+      sdfg_fail(c, 3, ordinal);
+    } else {
+      memory = sdfg_abi->device_allocate(c, s, bytes.value, ordinal);
+    }
+  }
+  ~sdfg_device_owned() {
+    if (memory) sdfg_abi->device_release(call, stream, memory);
+  }
+  sdfg_device_owned(const sdfg_device_owned&) = delete;
+};
+)";
+
+constexpr const char* kPinnedOwnedText = R"(
+struct sdfg_pinned_owned {
+  sdfg_call* call;
+  void* memory;
+  sdfg_pinned_owned(sdfg_call* c, sdfg_checked elements, int64_t element_bytes, int32_t ordinal) : call(c), memory(nullptr) {
+    const sdfg_checked bytes = elements * element_bytes;
+    if (bytes.overflow || bytes.value < 0) {
+      sdfg_fail(c, 3, ordinal);
+    } else {
+      memory = sdfg_abi->pinned_allocate(c, bytes.value, ordinal);
+    }
+  }
+  ~sdfg_pinned_owned() {
+    if (memory) sdfg_abi->pinned_release(call, memory);
+  }
+  sdfg_pinned_owned(const sdfg_pinned_owned&) = delete;
+};
+)";
+
+constexpr const char* kLaunchText = R"(
+[[maybe_unused]] static inline int64_t sdfg_blocks(int64_t points, int64_t threads, int64_t most) {
+  const int64_t blocks = points > 0 ? (points - 1) / threads + 1 : 0;
+  return blocks < most ? blocks : most;
+}
+[[maybe_unused]] static inline int64_t sdfg_rest(int64_t most, int64_t used) {
+  return used > 0 && used < most ? most / used : 1;
+}
+)";
+
+constexpr const char* kDeviceFillText = R"(
+template <typename T>
+static inline void sdfg_device_fill(sdfg_call* call, int32_t stream, void* memory, const T& value, int64_t rows, int64_t columns, int64_t pitch, int32_t ordinal) {
+  const int64_t count[2] = {rows, columns};
+  sdfg_abi->device_fill(call, stream, memory, &value, sizeof(T), count, pitch, ordinal);
+}
+)";
+
+constexpr const char* kDeviceCopyText = R"(
+static inline void sdfg_device_copy(sdfg_call* call, int32_t stream, int32_t ordinal, void* to, int32_t to_space, const void* from, int32_t from_space, int64_t bytes,
+                                    int64_t count0 = 1, int64_t to_stride0 = 0, int64_t from_stride0 = 0, int64_t count1 = 1, int64_t to_stride1 = 0, int64_t from_stride1 = 0) {
+  if (bytes <= 0 || count0 <= 0 || count1 <= 0) return;
+  const sdfg_copy copy = {to, from, to_space, from_space, bytes, {count0, count1}, {to_stride0, to_stride1}, {from_stride0, from_stride1}};
+  sdfg_abi->device_copy(call, stream, &copy, ordinal);
+}
+)";
+
+// Whole warps exchange values by shuffles, the last step is in shared memory; blocks with a broken warp fold in shared
+// memory only. Every thread gets the result. The order of the operations depends on the block's size alone.
+constexpr const char* kBlockReduceText = R"(
+template <typename T>
+__device__ __forceinline__ T sdfg_shuffle_down(T value, unsigned int distance) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    unsigned int words[sizeof(T) / 4];
+    __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (unsigned int w = 0; w < sizeof(T) / 4; ++w) words[w] = __shfl_down_sync(0xffffffffu, words[w], distance);
+    __builtin_memcpy(&value, words, sizeof(T));
+  } else {
+    unsigned int word = 0;
+    __builtin_memcpy(&word, &value, sizeof(T));
+    word = __shfl_down_sync(0xffffffffu, word, distance);
+    __builtin_memcpy(&value, &word, sizeof(T));
+  }
+  return value;
+}
+template <int threads, typename T, typename Operation>
+__device__ __forceinline__ T sdfg_block_reduce(unsigned int thread, T value, T* parts, Operation operation) {
+  if constexpr (threads % 32 == 0) {
+    for (unsigned int distance = 16; distance > 0; distance /= 2) value = operation(value, sdfg_shuffle_down(value, distance));
+    __syncthreads();
+    if (thread % 32 == 0) parts[thread / 32] = value;
+    __syncthreads();
+    value = parts[0];
+    for (int w = 1; w < threads / 32; ++w) value = operation(value, parts[w]);
+  } else {
+    __syncthreads();
+    parts[thread] = value;
+    __syncthreads();
+    value = parts[0];
+    for (int t = 1; t < threads; ++t) value = operation(value, parts[t]);
+  }
+  return value;
+}
+)";
+
 const char* text_of(Helper h) {
   switch (h) {
     case Helper::kOwned: return kOwnedText;
@@ -157,6 +262,12 @@ const char* text_of(Helper h) {
     case Helper::kAtomicAdd: return kAtomicAddText;
     case Helper::kOutside: return kOutsideText;
     case Helper::kFailed: return kFailedText;
+    case Helper::kDeviceOwned: return kDeviceOwnedText;
+    case Helper::kPinnedOwned: return kPinnedOwnedText;
+    case Helper::kLaunch: return kLaunchText;
+    case Helper::kDeviceFill: return kDeviceFillText;
+    case Helper::kDeviceCopy: return kDeviceCopyText;
+    case Helper::kBlockReduce: return kBlockReduceText;
   }
   return "";
 }
@@ -166,7 +277,8 @@ const char* text_of(Helper h) {
 void Support::need(Helper h) {
   helpers_.insert(h);
   if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
-  if (h == Helper::kOwned) helpers_.insert({Helper::kFail, Helper::kChecked});
+  if (h == Helper::kOwned || h == Helper::kDeviceOwned || h == Helper::kPinnedOwned)
+    helpers_.insert({Helper::kFail, Helper::kChecked});
 }
 
 void Support::declare_reduction(const std::string& name, const std::string& type, const std::string& combiner,
@@ -178,8 +290,10 @@ void Support::declare_reduction(const std::string& name, const std::string& type
 std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
-  for (const Helper h : {Helper::kFail, Helper::kOutside, Helper::kFailed, Helper::kChecked, Helper::kOwned,
-                         Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate}) {
+  for (const Helper h :
+       {Helper::kFail, Helper::kOutside, Helper::kFailed, Helper::kChecked, Helper::kOwned, Helper::kStreamOwner,
+        Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned, Helper::kLaunch,
+        Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

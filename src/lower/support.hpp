@@ -18,6 +18,12 @@ enum class Helper : std::uint8_t {
   kAtomicAdd,     // sdfg_atomic_add: integers and floating point
   kOutside,       // sdfg_outside: reports an index outside and gives a place to go on with
   kFailed,        // sdfg_failed: has another iteration failed?
+  kDeviceOwned,   // sdfg_device_owned: memory of the device, released when its scope is left
+  kPinnedOwned,   // sdfg_pinned_owned: the same of pinned host memory
+  kLaunch,        // sdfg_blocks, sdfg_rest: numbers of blocks
+  kDeviceFill,    // sdfg_device_fill: rows of one value
+  kDeviceCopy,    // sdfg_device_copy: a region of up to three dimensions
+  kBlockReduce,   // in kernels: sdfg_block_reduce, one value of all threads of a block
 };
 
 class Support {

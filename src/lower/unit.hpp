@@ -137,6 +137,7 @@ struct Function {
   std::vector<Parameter> parameters;
   Statements body;
   bool exported = false;  // extern "C"; static otherwise
+  Text qualifiers = {};   // in front of the result type
 };
 
 // `static constexpr int64_t name(int64_t parameters...) { return value; }`

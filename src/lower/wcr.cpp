@@ -72,8 +72,12 @@ tasklet::Expr Lowering::combine(const ir::Wcr& wcr, const Type& type) const {
 
 void Lowering::accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
                           Text comment) {
-  const bool atomic =
-      wcr.lowering == ir::WcrLowering::kAtomic || (wcr.lowering != ir::WcrLowering::kPlain && parallel_depth_ > 0);
+  const bool atomic = wcr.lowering == ir::WcrLowering::kAtomic ||
+                      (wcr.lowering != ir::WcrLowering::kPlain && (parallel_depth_ > 0 || kernel_ != nullptr));
+  if (atomic && kernel_ != nullptr) {
+    device_accumulate(wcr, type, target, value, origin, std::move(comment));
+    return;
+  }
   if (!atomic) {
     const std::string_view op = compound_operator(wcr.op);
     if (!op.empty() && plain_number(type)) {
@@ -178,19 +182,27 @@ void find_reduction(const ir::Sequence& s, std::string_view container, Found& fo
 
 }  // namespace
 
+std::optional<std::pair<std::string, ir::Subset>> Lowering::reduced_place(const ir::Map& m,
+                                                                          std::string_view container) const {
+  Found found;
+  find_reduction(m.body, container, found);
+  if (!found.memlet) return std::nullopt;
+  return std::pair(found.path, found.memlet->dst_subset.value_or(ir::Subset()));
+}
+
 std::vector<Lowering::Accumulator> Lowering::open_accumulators(const ir::Element& e, const ir::Map& m, LoopHints& hints,
                                                                bool with_clause) {
   std::vector<Accumulator> opened;
   for (const ir::Map::Reduction& r : m.reductions) {
-    Found found;
-    find_reduction(m.body, r.container, found);
-    if (!found.memlet) continue;  // nothing accumulates any more: a pass removed it
-    const ir::Container& c = container(found.path);
+    const auto place = reduced_place(m, r.container);
+    if (!place) continue;  // nothing accumulates any more: a pass removed it
+    const auto& [path, subset] = *place;
+    const ir::Container& c = container(path);
     Accumulator a;
     a.container = r.container;
     a.op = r.op;
     a.type = c.type;
-    a.target = element_at(found.path, found.memlet->dst_subset.value_or(ir::Subset()));
+    a.target = element_at(path, subset);
     for (const Accumulator& outer : accumulators_) {
       if (outer.container == r.container) a.target = outer.variable;
     }
@@ -199,7 +211,7 @@ std::vector<Lowering::Accumulator> Lowering::open_accumulators(const ir::Element
       unsupported(
           e.id, "a reduction of type " + c.type.str() + " by the operator '" + std::string(ir::to_string(r.op)) + "'");
     // A private scalar of this very scope needs no second variable, unless it is spelled through a pointer.
-    if (c.is_scalar() && !is_pointer(found.path) && a.target == base(found.path)) {
+    if (c.is_scalar() && !is_pointer(path) && a.target == base(path)) {
       a.variable = a.target;
     } else {
       a.variable = names_.fresh(r.container + "_acc");

@@ -284,7 +284,7 @@ TEST_CASE("host code refuses what it can't express and names the element") {
   ir::Graph g("device");
   array(g, "A", ScalarType::kFloat64, {"N"});
   symbol(g, "N");
-  ir::Element& m = map(g, g.body, {{"i", "0:N"}}, ir::Schedule::kDevice);
+  ir::Element& m = map(g, g.body, {{"i", "0:N"}}, ir::Schedule::kThreadBlock);
   compute(g, body(m), "set", "o = 1.0", {}, {{"o", "A", "i"}});
   try {
     emitted(g);
