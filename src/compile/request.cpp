@@ -14,7 +14,7 @@ void write_list(ByteWriter& writer, const std::vector<std::string>& texts) {
 
 Digest CompileRequest::digest() const {
   ByteWriter writer;
-  writer.text("sdfg compile request 1");
+  writer.text("sdfg compile request 2");
   writer.u8(static_cast<std::uint8_t>(kind));
   writer.text(name);
   writer.text(source);
@@ -28,6 +28,7 @@ Digest CompileRequest::digest() const {
   writer.boolean(fp.approximate);
   writer.boolean(openmp);
   writer.boolean(debug_info);
+  writer.u8(static_cast<std::uint8_t>(checks));
   write_list(writer, flags);
   write_list(writer, build_ids);
   return writer.digest();

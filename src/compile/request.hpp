@@ -23,6 +23,12 @@ struct FpOptions {
   bool operator==(const FpOptions&) const = default;
 };
 
+// Checked code for the emulated device (host kinds only): accesses to memory go through the emulator's table, see
+// codegen/emulator_table.hpp. The code is compiled at level 1, whatever `opt_level` says.
+//   kKernel  the text of kernels: every access but those to the thread's own variables is checked and translated
+//   kHost    the host half: an access to device memory is reported instead of faulting
+enum class MemoryChecks : std::uint8_t { kNone, kHost, kKernel };
+
 struct CompileRequest {
   CodeKind kind = CodeKind::kHostObject;
   std::string name;                   // file name shown in diagnostics; part of debug info, so part of the key
@@ -34,6 +40,7 @@ struct CompileRequest {
   FpOptions fp;
   bool openmp = false;  // -fopenmp: parallel pragmas become __kmpc_* calls
   bool debug_info = false;
+  MemoryChecks checks = MemoryChecks::kNone;
   std::vector<std::string> flags;      // further flags, verbatim, in order
   std::vector<std::string> build_ids;  // everything that takes part: this library, LLVM/Clang or NVRTC, the runtime ABI
 

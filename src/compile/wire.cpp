@@ -135,6 +135,7 @@ std::vector<std::uint8_t> to_bytes(const CompileRequest& request) {
   writer.boolean(request.fp.approximate);
   writer.boolean(request.openmp);
   writer.boolean(request.debug_info);
+  writer.u8(static_cast<std::uint8_t>(request.checks));
   write_list(writer, request.flags);
   write_list(writer, request.build_ids);
   return writer.take();
@@ -158,6 +159,9 @@ std::optional<CompileRequest> request_from_bytes(std::span<const std::uint8_t> b
   request.fp.approximate = reader.boolean();
   request.openmp = reader.boolean();
   request.debug_info = reader.boolean();
+  const std::uint8_t checks = reader.u8();
+  if (checks > static_cast<std::uint8_t>(MemoryChecks::kKernel)) return std::nullopt;
+  request.checks = static_cast<MemoryChecks>(checks);
   request.flags = reader.list();
   request.build_ids = reader.list();
   if (!reader.finished()) return std::nullopt;

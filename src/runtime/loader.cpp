@@ -133,7 +133,7 @@ struct ObjectState {
 };
 
 bool is_slot(std::string_view name) {
-  return name == "sdfg_abi" || name == "sdfg_program";
+  return name == "sdfg_abi" || name == "sdfg_program" || name == "sdfg_emulator";
 }
 
 // Unwind tables are dropped: no exception crosses generated frames, and nothing else reads them. (Profilers and
@@ -299,6 +299,7 @@ void fill_slots(const ObjectState& state, const LoadSlots& slots) {
   for (const auto& symbol : state.defined) {
     if (symbol.name == "sdfg_abi") *static_cast<const void**>(symbol.address) = slots.abi;
     if (symbol.name == "sdfg_program") *static_cast<void**>(symbol.address) = slots.program;
+    if (symbol.name == "sdfg_emulator") *static_cast<const void**>(symbol.address) = slots.emulator;
   }
 }
 

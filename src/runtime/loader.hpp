@@ -40,6 +40,8 @@ class LoadedCode {
 struct LoadSlots {
   const void* abi = nullptr;  // -> sdfg_abi
   void* program = nullptr;    // -> sdfg_program
+  // -> sdfg_emulator of code compiled with MemoryChecks: device::emulated::table()
+  const void* emulator = nullptr;
 };
 
 // What linking makes: the parts of a LoadedCode.

@@ -51,4 +51,21 @@ inline void watch_optimiser(clang::CompilerInvocation& invocation, std::function
       });
 }
 
+// Calls `change` with the optimised module, after every other pass.
+inline void change_optimised(clang::CompilerInvocation& invocation, std::function<void(llvm::Module&)> change) {
+  struct Change : llvm::PassInfoMixin<Change> {
+    std::function<void(llvm::Module&)> function;
+    explicit Change(std::function<void(llvm::Module&)> f) : function(std::move(f)) {}
+    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+      function(module);
+      return llvm::PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+  };
+  invocation.getCodeGenOpts().PassBuilderCallbacks.push_back([change = std::move(change)](llvm::PassBuilder& builder) {
+    builder.registerOptimizerLastEPCallback([change](llvm::ModulePassManager& passes, llvm::OptimizationLevel,
+                                                     llvm::ThinOrFullLTOPhase) { passes.addPass(Change(change)); });
+  });
+}
+
 }  // namespace sdfg::compiler

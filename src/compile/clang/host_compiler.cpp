@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "compile/clang/check_memory.hpp"
 #include "compile/clang/compat.hpp"
 
 namespace sdfg::compiler {
@@ -71,9 +72,15 @@ std::vector<std::string> deviations(const CompileRequest& request) {
   return different;
 }
 
+// Checked code must keep the accesses that the text has: no vectors, no masks.
+int level_of(const CompileRequest& request) {
+  return request.checks == MemoryChecks::kNone ? request.opt_level : 1;
+}
+
 std::vector<std::string> arguments(const CompileRequest& request) {
+  const int level = level_of(request);
   std::vector<std::string> args = {
-      "-triple", request.triple, "-std=c++20", "-x", "c++", "-emit-obj", "-O" + std::to_string(request.opt_level),
+      "-triple", request.triple, "-std=c++20", "-x", "c++", "-emit-obj", "-O" + std::to_string(level),
       // No directory is searched and no header exists; the text brings what it needs.
       "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fgnuc-version=4.2.1",
       // Loaded anywhere by JITLink. GOT loads must not become relaxable: LLVM 22 mis-relaxes them for low addresses.
@@ -88,14 +95,14 @@ std::vector<std::string> arguments(const CompileRequest& request) {
   for (const std::string& feature : deviations(request)) {
     args.insert(args.end(), {"-target-feature", feature});
   }
-  if (request.opt_level >= 2) args.insert(args.end(), {"-vectorize-loops", "-vectorize-slp"});
+  if (level >= 2) args.insert(args.end(), {"-vectorize-loops", "-vectorize-slp"});
   const FpOptions& fp = request.fp;
   args.emplace_back(std::string("-ffp-contract=") + (fp.approximate ? "fast" : fp.contract ? "on" : "off"));
   if (fp.reassociate) args.insert(args.end(), {"-mreassociate", "-fno-signed-zeros"});
   if (fp.finite) args.insert(args.end(), {"-menable-no-infs", "-menable-no-nans"});
   if (fp.approximate) args.insert(args.end(), {"-freciprocal-math", "-fapprox-func"});
   args.emplace_back(request.openmp ? "-fopenmp" : "-fopenmp-simd");
-  if (request.debug_info) {
+  if (request.debug_info || request.checks != MemoryChecks::kNone) {
     args.insert(args.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=5", "-debugger-tuning=gdb"});
   }
   args.insert(args.end(), request.flags.begin(), request.flags.end());
@@ -173,6 +180,13 @@ CompileResult compile_source(const CompileRequest& request) {
   Clock::time_point front_end = begin;
   Clock::time_point optimised = begin;
   watch_optimiser(*invocation, [&] { front_end = Clock::now(); }, [&] { optimised = Clock::now(); });
+
+  if (request.checks != MemoryChecks::kNone) {
+    change_optimised(*invocation, [&request](llvm::Module& module) {
+      check_memory(module, request.checks);
+      if (!request.debug_info) llvm::StripDebugInfo(module);
+    });
+  }
 
   auto instance = make_instance(std::move(invocation), std::move(files), collector);
   llvm::SmallVector<char, 0> output;

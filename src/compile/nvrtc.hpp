@@ -1,0 +1,46 @@
+// Compiles kernel text for NVIDIA GPUs with NVRTC, which is opened when first needed. No GPU and no driver is needed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/request.hpp"
+
+namespace sdfg::compiler {
+
+// What NVRTC is asked for on behalf of a device.
+struct DeviceBuild {
+  CodeKind kind = CodeKind::kCubin;  // kPtx when this NVRTC is older than the device: the driver finishes the work
+  std::string architecture;          // CompileRequest::cpu: "sm_90", or "compute_90" for PTX
+  bool operator==(const DeviceBuild&) const = default;
+};
+
+// Where NVRTC was found, and what it knows.
+struct NvrtcInfo {
+  std::string path;
+  int major = 0;
+  int minor = 0;
+  std::vector<int> architectures;  // 75, 80, 90, ...; sorted
+};
+
+// All of these throw Error(kEnvironment) with a hint when NVRTC can't be opened; the failure is remembered. Any thread.
+const NvrtcInfo& nvrtc_info();
+
+// The machine code of exactly this device where NVRTC has it, else PTX of the newest architecture that the device
+// still runs. Throws Error(kEnvironment) for a device older than anything this NVRTC supports, Error(kUsage) for a name
+// that is no architecture.
+DeviceBuild device_build_for(const std::string& architecture);
+
+// Compiles CompileRequest::source; kind is kCubin or kPtx, `cpu` as in DeviceBuild. `flags` are further NVRTC options,
+// `opt_level` is ignored (some toolkits miscompile after a change of level, so there is only one). Bad source is a
+// result with ok == false and diagnostics. At most eight compilations run at a time; further callers wait.
+CompileResult compile_device(const CompileRequest& request);
+
+// "nvrtc 13.0 ...": for CompileRequest::build_ids, after library_build_id().
+std::string nvrtc_build_id();
+std::vector<std::string> device_build_ids();
+
+// The messages of NVRTC's log, in order. Exposed for tests.
+std::vector<Diagnostic> parse_nvrtc_log(std::string_view log, std::string_view file);
+
+}  // namespace sdfg::compiler

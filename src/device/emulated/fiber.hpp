@@ -1,0 +1,36 @@
+// Stacks that are switched by hand: a few instructions, no system call.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace sdfg::device::emulated {
+
+// A suspended flow of control and its stack. Runs `body(argument)`, which never returns: it switches away for good.
+class Fiber {
+ public:
+  using Body = void (*)(void* argument);
+
+  // Throws Error(kResource).
+  Fiber();
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // Makes the next switch to it start `body` from the beginning, whatever it did before.
+  void start(Body body, void* argument) noexcept;
+  bool owns(const void* address) const noexcept { return address >= low_ && address < high_; }
+
+ private:
+  friend void switch_fiber(Fiber* from, Fiber* to, void** main) noexcept;
+  void* stack_pointer_ = nullptr;
+  std::byte* low_ = nullptr;
+  std::byte* high_ = nullptr;
+  void* checker_ = nullptr;  // of the thread sanitizer
+};
+
+// Leaves `from` and goes on in `to`; null stands for the stack of the thread itself, kept in `main`.
+void switch_fiber(Fiber* from, Fiber* to, void** main) noexcept;
+
+}  // namespace sdfg::device::emulated
