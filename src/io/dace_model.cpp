@@ -29,4 +29,20 @@ std::set<std::string, std::less<>> bound_symbols(const Region& r) {
   return out;
 }
 
+void Sdfg::add(Descriptor container) {
+  positions.emplace(container.name, containers.size());
+  containers.push_back(std::move(container));
+}
+
+const Descriptor* Sdfg::find(std::string_view container) const {
+  if (positions.size() == containers.size()) {
+    const auto it = positions.find(container);
+    return it == positions.end() ? nullptr : &containers[it->second];
+  }
+  for (const Descriptor& d : containers) {
+    if (d.name == container) return &d;
+  }
+  return nullptr;
+}
+
 }  // namespace sdfg::io::dace

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ir/container.hpp"
+#include "ir/graph.hpp"
 #include "symbolic/subset.hpp"
 
 namespace sdfg::io::dace {
@@ -116,7 +117,7 @@ struct MapInfo {
   bool unroll = false;
   int collapse = 1;
   int omp_num_threads = 0;
-  std::string omp_schedule = "Default";
+  ir::OmpSchedule omp_schedule = ir::OmpSchedule::kDefault;
   std::int64_t omp_chunk_size = 0;
   std::vector<std::int64_t> gpu_block_size;
   std::string gpu_launch_bounds = "0";
@@ -226,7 +227,8 @@ struct Constant {
 struct Sdfg {
   std::string name;
   std::vector<std::string> arg_names;
-  std::vector<Descriptor> containers;                 // in file order
+  std::vector<Descriptor> containers;  // in file order; `add` keeps `find` quick
+  std::map<std::string, std::size_t, std::less<>> positions;
   std::vector<std::pair<std::string, Type>> symbols;  // declared
   std::map<std::string, Type> occurrence_types;       // types written on occurrences in expressions
   std::vector<std::pair<std::string, Constant>> constants;
@@ -234,15 +236,18 @@ struct Sdfg {
   Region body;
   std::string path;
 
+  void add(Descriptor container);
   const Descriptor* find(std::string_view container) const;
 };
 
-// Reads `.sdfg` text (JSON; gzip is undone by the caller). Throws Error(kGraph) whose message ends with the JSON path.
+// Reads `.sdfg` text (JSON; gzip is undone by the caller). Throws Error(kGraph), or Error(kLimit) beyond the limits,
+// whose message ends with the JSON path.
 // Warnings (unknown enumeration values, FPGA-era names, ...) are appended to `warnings`.
 struct ReadLimits {
   std::size_t max_bytes = std::size_t{256} << 20;
   int max_depth = 128;
   std::size_t max_nodes = 2'000'000;
+  std::size_t max_values = std::size_t{16} << 20;  // of JSON
   std::size_t max_name = 1024;
 };
 Sdfg read_json(std::string_view text, const ReadLimits& limits, std::vector<std::string>& warnings);

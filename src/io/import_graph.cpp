@@ -132,12 +132,15 @@ void Importer::declare_parameters(Scope& scope) {
   std::vector<const dace::Descriptor*> arguments;
   for (const std::string& name : file_.arg_names) {
     const dace::Descriptor* d = file_.find(name);
-    if (d != nullptr && !d->transient && std::find(arguments.begin(), arguments.end(), d) == arguments.end())
+    if (d != nullptr && !d->transient && d->kind != dace::DescriptorClass::kOther &&
+        std::find(arguments.begin(), arguments.end(), d) == arguments.end())
       arguments.push_back(d);
   }
   std::vector<const dace::Descriptor*> rest;
   for (const dace::Descriptor& d : file_.containers) {
-    if (!d.transient && std::find(arguments.begin(), arguments.end(), &d) == arguments.end()) rest.push_back(&d);
+    if (!d.transient && d.kind != dace::DescriptorClass::kOther &&
+        std::find(arguments.begin(), arguments.end(), &d) == arguments.end())
+      rest.push_back(&d);
   }
   std::sort(rest.begin(), rest.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   arguments.insert(arguments.end(), rest.begin(), rest.end());

@@ -60,10 +60,12 @@ void Importer::StateContext::match_scopes() {
     if (const auto* m = std::get_if<dace::ConsumeExit>(&n.kind)) pair_up(m->entry, n.index);
   }
   for (const dace::Node& n : state.nodes) {
-    if ((is_entry(n) && exit_of[static_cast<std::size_t>(n.index)] < 0) ||
-        (is_exit(n) && entry_of[static_cast<std::size_t>(n.index)] < 0)) {
+    if (!is_entry(n) && !is_exit(n)) continue;
+    const auto& partner = is_entry(n) ? exit_of : entry_of;
+    const auto& back = is_entry(n) ? entry_of : exit_of;
+    const int other = partner[static_cast<std::size_t>(n.index)];
+    if (other < 0 || back[static_cast<std::size_t>(other)] != n.index)
       throw Error(ErrorClass::kGraph, "scope node '" + n.label + "' has no counterpart (at " + n.path + ")");
-    }
   }
 }
 
@@ -82,13 +84,19 @@ void Importer::StateContext::find_owners() {
     const int v = ready.top();
     ready.pop();
     ++done;
-    for (const dace::Edge* e : in[static_cast<std::size_t>(v)]) {
+    const auto& incoming = in[static_cast<std::size_t>(v)];
+    for (const dace::Edge* e : incoming) {
       const dace::Node& u = node(e->src);
       int scope_entry = owner[static_cast<std::size_t>(u.index)];
       if (is_entry(u))
         scope_entry = u.index;
       else if (is_exit(u))
         scope_entry = owner[static_cast<std::size_t>(entry_of[static_cast<std::size_t>(u.index)])];
+      if (e != incoming.front() && owner[static_cast<std::size_t>(v)] != scope_entry) {
+        throw Error(ErrorClass::kGraph, "edges into node '" + node(v).label +
+                                            "' come from different scopes; only scope nodes are a way in or out (at " +
+                                            e->path + ")");
+      }
       owner[static_cast<std::size_t>(v)] = scope_entry;
     }
     for (const dace::Edge* e : out[static_cast<std::size_t>(v)]) {
@@ -260,6 +268,10 @@ Importer::Place Importer::place_of(StateContext& c, int v) {
   using K = dace::DescriptorClass;
   const bool is_view = d->kind == K::kArrayView || d->kind == K::kStructureView || d->kind == K::kContainerView;
   if (is_view && dot == std::string::npos && !c.scope.containers.contains(head)) return {view_binding(c, v), d};
+  if (d->kind == K::kOther) {
+    throw Error(ErrorClass::kGraph, "container '" + head + "' is a " + d->class_name +
+                                        ", which can't be accessed (at " + c.node(v).path + ")");
+  }
   auto it = c.scope.containers.find(head);
   if (it == c.scope.containers.end())
     throw Error(ErrorClass::kGraph, "container '" + head + "' is accessed but was not passed to its nested graph (at " +
@@ -374,13 +386,6 @@ ir::Schedule schedule_of(dace::Schedule s) {
   return ir::Schedule::kDefault;
 }
 
-ir::OmpSchedule omp_schedule_of(const std::string& s) {
-  if (s == "Static") return ir::OmpSchedule::kStatic;
-  if (s == "Dynamic") return ir::OmpSchedule::kDynamic;
-  if (s == "Guided") return ir::OmpSchedule::kGuided;
-  return ir::OmpSchedule::kDefault;
-}
-
 }  // namespace
 
 void Importer::map(StateContext& c, const dace::Node& n, ir::Sequence& out) {
@@ -429,7 +434,7 @@ void Importer::map(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   m.unroll = info.unroll;
   m.collapse = info.collapse > 1 ? info.collapse : 0;
   m.num_threads = info.omp_num_threads;
-  m.omp_schedule = omp_schedule_of(info.omp_schedule);
+  m.omp_schedule = info.omp_schedule;
   m.omp_chunk = info.omp_chunk_size;
   m.gpu_block_size = info.gpu_block_size;
   m.gpu_launch_bounds = info.gpu_launch_bounds == "0" ? "" : info.gpu_launch_bounds;

@@ -1,7 +1,9 @@
 // Typed access to JSON values that remembers the path, so that every complaint can say where in the file it is.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sdfg/error.hpp>
 #include <string>
@@ -24,17 +26,16 @@ class Cursor {
     if (parent_ == nullptr) return "$";
     return parent_->path() + (key_.data() != nullptr ? "." + std::string(key_) : "[" + std::to_string(index_) + "]");
   }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorClass::kGraph, what + " (at " + path() + ")");
+  [[noreturn]] void fail(const std::string& what, ErrorClass error_class = ErrorClass::kGraph) const {
+    throw Error(error_class, what + " (at " + path() + ")");
   }
 
   bool is_null() const { return value_.is_null(); }
   bool has(std::string_view key) const { return find(key) != nullptr; }
   // A present, non-null member; nullptr otherwise.
   const Json* find(std::string_view key) const {
-    if (!value_.is_object()) fail("expected an object, found " + std::string(value_.type_name()));
-    auto it = value_.find(key);
-    return it == value_.end() || it->is_null() ? nullptr : &*it;
+    auto it = object().find(key);
+    return it == object().end() || it->second.is_null() ? nullptr : &it->second;
   }
   const Json& need(std::string_view key) const {
     if (const Json* v = find(key)) return *v;
@@ -45,10 +46,16 @@ class Cursor {
     return value_.get_ref<const std::string&>();
   }
   std::int64_t integer() const {
+    if (value_.is_number_unsigned()) {  // how the parser holds whole numbers without a sign
+      if (value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        return static_cast<std::int64_t>(value_.get<std::uint64_t>());
+      fail("the number " + value_.dump() + " is out of range");
+    }
     if (value_.is_number_integer()) return value_.get<std::int64_t>();
-    if (value_.is_number_float() &&
-        value_.get<double>() == static_cast<double>(static_cast<std::int64_t>(value_.get<double>()))) {
-      return static_cast<std::int64_t>(value_.get<double>());
+    if (value_.is_number_float()) {
+      const double v = value_.get<double>();
+      if (!(std::abs(v) < 0x1p63)) fail("the number " + value_.dump() + " is out of range");
+      if (v == std::trunc(v)) return static_cast<std::int64_t>(v);
     }
     if (value_.is_string()) {  // ids of edges are decimal strings
       try {
@@ -60,6 +67,12 @@ class Cursor {
     }
     fail("expected an integer, found " + value_.dump().substr(0, 60));
   }
+  int small_integer() const {
+    const std::int64_t v = integer();
+    if (v < std::numeric_limits<int>::min() || v > std::numeric_limits<int>::max())
+      fail("the number " + std::to_string(v) + " is out of range");
+    return static_cast<int>(v);
+  }
   bool boolean() const {
     if (value_.is_boolean()) return value_.get<bool>();
     if (value_.is_number_integer()) return value_.get<std::int64_t>() != 0;
@@ -68,6 +81,10 @@ class Cursor {
   const Json::array_t& array() const {
     if (!value_.is_array()) fail("expected a list, found " + std::string(value_.type_name()));
     return value_.get_ref<const Json::array_t&>();
+  }
+  const Json::object_t& object() const {
+    if (!value_.is_object()) fail("expected an object, found " + std::string(value_.type_name()));
+    return value_.get_ref<const Json::object_t&>();
   }
 
  private:

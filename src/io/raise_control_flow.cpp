@@ -36,7 +36,7 @@ class Raiser {
     find_loops();
     place_blocks();
     FlowList body;
-    tree(start_, body);
+    tree(start_, body, 0);
     FlowLabel whole{kEnd, std::move(body)};
     out.push_back({std::move(whole)});
     drop_trivial(out);
@@ -51,6 +51,8 @@ class Raiser {
   }
 
  private:
+  // Branches, labels and loops inside one another; everything behind this walks them recursively.
+  static constexpr int kMaxDepth = 1000;
   static constexpr int kEnd = 0;  // label of the region's end; blocks and loops use 2 b + 1 and 2 b + 2
   static int block_label(int b) { return 2 * b + 1; }
   static int loop_label(int b) { return 2 * b + 2; }
@@ -192,6 +194,11 @@ class Raiser {
     inner_.assign(region_.blocks.size(), {});
     after_.assign(region_.blocks.size(), {});
     merge_.assign(region_.blocks.size(), false);
+    std::vector<std::vector<int>> around(region_.blocks.size());  // headers of the loops of each block, outermost first
+    for (const int header : order_) {
+      for (const int member : loops_[static_cast<std::size_t>(header)])
+        around[static_cast<std::size_t>(member)].push_back(header);
+    }
     for (const int b : order_) {
       if (b == start_) continue;
       int forward = 0;
@@ -201,13 +208,11 @@ class Raiser {
       int parent = idom_[static_cast<std::size_t>(b)];
       bool behind_loop = false;
       // The outermost loop around the parent that does not contain the block.
-      for (const int header : order_) {
-        const auto& members = loops_[static_cast<std::size_t>(header)];
-        if (members.contains(idom_[static_cast<std::size_t>(b)]) && !members.contains(b)) {
-          parent = header;
-          behind_loop = true;
-          break;
-        }
+      for (const int header : around[static_cast<std::size_t>(parent)]) {
+        if (loops_[static_cast<std::size_t>(header)].contains(b)) continue;
+        parent = header;
+        behind_loop = true;
+        break;
       }
       merge_[static_cast<std::size_t>(b)] = forward > 1 || behind_loop;
       if (behind_loop)
@@ -220,48 +225,51 @@ class Raiser {
     for (auto& list : after_) std::sort(list.begin(), list.end(), later_first);
   }
 
-  void tree(int b, FlowList& out) { wrap(b, after_[static_cast<std::size_t>(b)], 0, out, &Raiser::loop_or_body); }
-  // label_Y { ...rest... } Y
-  void wrap(int b, const std::vector<int>& targets, std::size_t next, FlowList& out,
-            void (Raiser::*core)(int, FlowList&)) {
-    if (next == targets.size()) {
-      (this->*core)(b, out);
-      return;
+  // A block, all that it dominates, and what follows. What follows in the same list is a step of the loop here, so
+  // that only real nesting costs stack: state machines of many thousand blocks are usual.
+  void tree(int b, FlowList& out, int depth) {
+    if (depth > kMaxDepth) {
+      throw Error(ErrorClass::kLimit, "the control flow of a region is nested more than " + std::to_string(kMaxDepth) +
+                                          " deep (at " + path_ + ")");
     }
+    while (b >= 0) b = wrap(b, after_[static_cast<std::size_t>(b)], 0, out, &Raiser::loop_or_body, depth);
+  }
+  // label_Y { ...rest... } Y. Returns the block that is to follow; -1: none.
+  int wrap(int b, const std::vector<int>& targets, std::size_t next, FlowList& out,
+           int (Raiser::*core)(int, FlowList&, int), int depth) {
+    if (next == targets.size()) return (this->*core)(b, out, depth);
     const int y = targets[next];
     FlowLabel label{block_label(y), {}};
-    wrap(b, targets, next + 1, label.body, core);
+    const int follows = wrap(b, targets, next + 1, label.body, core, depth + 1);
+    tree(follows, label.body, depth + 1);
     out.push_back({std::move(label)});
-    tree(y, out);
+    return y;
   }
-  void loop_or_body(int b, FlowList& out) {
-    if (!is_header(b)) {
-      within(b, out);
-      return;
-    }
+  int loop_or_body(int b, FlowList& out, int depth) {
+    if (!is_header(b)) return within(b, out, depth);
     FlowLoop loop;
     loop.label = loop_label(b);
-    within(b, loop.body);
+    tree(within(b, loop.body, depth + 1), loop.body, depth + 1);
     out.push_back({std::move(loop)});
+    return -1;
   }
-  void within(int b, FlowList& out) { wrap(b, inner_[static_cast<std::size_t>(b)], 0, out, &Raiser::content); }
-  void content(int b, FlowList& out) {
+  int within(int b, FlowList& out, int depth) {
+    return wrap(b, inner_[static_cast<std::size_t>(b)], 0, out, &Raiser::content, depth);
+  }
+  int content(int b, FlowList& out, int depth) {
     out.push_back({FlowVisit{b}});
     const auto& edges = out_[static_cast<std::size_t>(b)];
     if (edges.empty()) {
       if (!hooks_.ends(region_.blocks[static_cast<std::size_t>(b)]))
         out.push_back({FlowJump{FlowJump::Kind::kBreak, kEnd}});
-      return;
+      return -1;
     }
-    if (edges.front().otherwise) {
-      follow(b, *edges.front().edge, out);
-      return;
-    }
+    if (edges.front().otherwise) return follow(b, *edges.front().edge, out);
     FlowBranch branch;
     for (const Out& o : edges) {
       FlowBranch::Arm arm;
       if (!o.otherwise) arm.condition = &o.edge->condition;
-      follow(b, *o.edge, arm.body);
+      tree(follow(b, *o.edge, arm.body), arm.body, depth + 1);
       branch.arms.push_back(std::move(arm));
     }
     if (!edges.back().otherwise) {  // nothing matches: the region ends
@@ -270,15 +278,18 @@ class Raiser {
       branch.arms.push_back(std::move(arm));
     }
     out.push_back({std::move(branch)});
+    return -1;
   }
-  void follow(int from, const InterstateEdge& e, FlowList& out) {
+  int follow(int from, const InterstateEdge& e, FlowList& out) {
     if (!e.assignments.empty()) out.push_back({FlowAssign{&e}});
-    if (is_back_edge(from, e.dst))
+    if (is_back_edge(from, e.dst)) {
       out.push_back({FlowJump{FlowJump::Kind::kContinue, loop_label(e.dst)}});
-    else if (merge_[static_cast<std::size_t>(e.dst)])
+    } else if (merge_[static_cast<std::size_t>(e.dst)]) {
       out.push_back({FlowJump{FlowJump::Kind::kBreak, block_label(e.dst)}});
-    else
-      tree(e.dst, out);
+    } else {
+      return e.dst;
+    }
+    return -1;
   }
 
   FlowDispatch dispatch() const {
@@ -395,17 +406,18 @@ class Raiser {
   }
 
   static void splice_labels(FlowList& list) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      for_children(list[i], [](FlowList& l) { splice_labels(l); });
-      auto* label = std::get_if<FlowLabel>(&list[i].kind);
-      if (label == nullptr || uses_label(label->body, label->label)) continue;
-      FlowList body = std::move(label->body);
-      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-      list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), std::make_move_iterator(body.begin()),
-                  std::make_move_iterator(body.end()));
-      i += body.size();
-      --i;
+    FlowList out;
+    out.reserve(list.size());
+    for (FlowNode& n : list) {
+      for_children(n, [](FlowList& l) { splice_labels(l); });
+      auto* label = std::get_if<FlowLabel>(&n.kind);
+      if (label == nullptr || uses_label(label->body, label->label)) {
+        out.push_back(std::move(n));
+      } else {
+        append(out, std::move(label->body));
+      }
     }
+    list = std::move(out);
   }
 
   static bool is_break_of(const FlowList& list, int label) {

@@ -5,6 +5,7 @@
 
 #include "io/dace_model.hpp"
 #include "io/json_reader.hpp"
+#include "io/json_scan.hpp"
 #include "symbolic/print.hpp"
 #include "tasklet/value.hpp"
 
@@ -85,6 +86,34 @@ constexpr EnumName<Lifetime> kLifetimes[] = {
     {"Global", Lifetime::kGlobal}, {"Persistent", Lifetime::kPersistent}, {"External", Lifetime::kExternal},
 };
 
+// JSON text whose nesting and number of values are bounded and whose keys are unique in each object.
+Json parse_text(std::string_view text, const ReadLimits& limits, const std::string& path) {
+  const JsonScan scan = scan_json(text);
+  // Each level of the graph costs a handful of brackets; the parser itself is not recursive, but what reads its result
+  // is.
+  if (scan.depth > limits.max_depth * 16)
+    throw Error(ErrorClass::kLimit, "brackets are nested " + std::to_string(scan.depth) + " deep (at " + path + ")");
+  if (scan.values > limits.max_values) {
+    throw Error(ErrorClass::kLimit, "more than " + std::to_string(limits.max_values) + " values (at " + path + ")");
+  }
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception& e) {  // also numbers that no double can hold
+    throw Error(ErrorClass::kGraph, std::string("this is not JSON: ") + e.what() + " (at " + path + ")");
+  }
+  if (!scan.duplicate.empty())
+    throw Error(ErrorClass::kGraph, "a key is given twice (at " + path + scan.duplicate.substr(1) + ")");
+  return json;
+}
+
+constexpr EnumName<ir::OmpSchedule> kOmpSchedules[] = {
+    {"Default", ir::OmpSchedule::kDefault},
+    {"Static", ir::OmpSchedule::kStatic},
+    {"Dynamic", ir::OmpSchedule::kDynamic},
+    {"Guided", ir::OmpSchedule::kGuided},
+};
+
 class Reader {
  public:
   Reader(const ReadLimits& limits, std::vector<std::string>& warnings) : limits_(limits), warnings_(warnings) {}
@@ -107,15 +136,31 @@ class Reader {
   // --------------------------------------------------------------------------------------------------
 
   std::string name(const Cursor& at) const {
-    const std::string& text = at.text();
+    check_name(at.text(), at);
+    return at.text();
+  }
+  void check_name(const std::string& text, const Cursor& at) const {
     if (text.size() > limits_.max_name)
       at.fail("a name of " + std::to_string(text.size()) + " characters; at most " + std::to_string(limits_.max_name) +
-              " are allowed");
-    return text;
+                  " are allowed",
+              ErrorClass::kLimit);
+    if (text.empty()) at.fail("an empty name");
   }
   std::string optional_name(const Cursor& at, std::string_view key) const {
     const Json* v = at.find(key);
-    return v == nullptr ? std::string() : name(Cursor(at, key, *v));
+    return v == nullptr || (v->is_string() && v->get_ref<const std::string&>().empty()) ? std::string()
+                                                                                        : name(Cursor(at, key, *v));
+  }
+  // The members of a table by name.
+  template <typename F>
+  void entries(const Cursor& at, std::string_view key, const F& each) {
+    const Json* v = at.find(key);
+    if (v == nullptr) return;
+    const Cursor c(at, key, *v);
+    for (const auto& [its_name, value] : c.object()) {
+      check_name(its_name, c);
+      each(its_name, Cursor(c, its_name, value));
+    }
   }
   bool flag(const Cursor& at, std::string_view key, bool fallback) const {
     const Json* v = at.find(key);
@@ -124,6 +169,10 @@ class Reader {
   std::int64_t integer(const Cursor& at, std::string_view key, std::int64_t fallback) const {
     const Json* v = at.find(key);
     return v == nullptr ? fallback : Cursor(at, key, *v).integer();
+  }
+  int small_integer(const Cursor& at, std::string_view key, int fallback) const {
+    const Json* v = at.find(key);
+    return v == nullptr ? fallback : Cursor(at, key, *v).small_integer();
   }
 
   template <typename E, std::size_t N>
@@ -170,7 +219,7 @@ class Reader {
   // ---------------------------------------------------------------------------------------------------
 
   Expr expression(const Cursor& at) {
-    if (at.json().is_number_integer()) return Expr(at.json().get<std::int64_t>());
+    if (at.json().is_number()) return Expr(at.integer());
     const std::string& text = at.text();
     if (auto it = expressions_.find(text); it != expressions_.end()) return it->second;
     symbolic::ParseOptions options;
@@ -183,7 +232,7 @@ class Reader {
       expressions_.emplace(text, e);
       return e;
     } catch (const Error& e) {
-      at.fail(e.message());
+      at.fail(e.message(), e.error_class() == ErrorClass::kLimit ? ErrorClass::kLimit : ErrorClass::kGraph);
     }
   }
   std::vector<Expr> expressions(const Cursor& at) {
@@ -224,7 +273,7 @@ class Reader {
 
   Type type(const Cursor& at, int depth = 0) {
     if (at.is_null()) return {};
-    if (depth > limits_.max_depth) at.fail("types nested too deeply");
+    if (depth > limits_.max_depth) at.fail("types nested too deeply", ErrorClass::kLimit);
     if (at.json().is_string()) {
       const std::string& text = at.text();
       if (auto scalar = scalar_type_from_string(text)) return *scalar;
@@ -242,7 +291,9 @@ class Reader {
       const Type element = inner("dtype");
       const Cursor lanes(at, "elements", at.need("elements"));
       if (!element.is_scalar()) at.fail("a vector of " + element.str());
-      return Type::vector(element.scalar(), static_cast<int>(lanes.integer()));
+      const int count_of = lanes.small_integer();
+      if (count_of < 1 || count_of > 1 << 16) lanes.fail("a vector of " + std::to_string(count_of) + " elements");
+      return Type::vector(element.scalar(), count_of);
     }
     if (k == "pointer") return Type::pointer(inner("dtype"));
     if (k == "string") return Type::pointer(ScalarType::kInt8);
@@ -253,8 +304,10 @@ class Reader {
       for (std::size_t i = 0; i < data.array().size(); ++i) {
         const Cursor pair(data, i, data.array()[i]);
         if (pair.array().size() != 2) pair.fail("expected [name, type]");
-        fields.push_back({name(Cursor(pair, std::size_t{0}, pair.array()[0])),
-                          type(Cursor(pair, std::size_t{1}, pair.array()[1]), depth + 1)});
+        const std::string field = name(Cursor(pair, std::size_t{0}, pair.array()[0]));
+        if (std::any_of(fields.begin(), fields.end(), [&](const StructField& f) { return f.name == field; }))
+          pair.fail("a second field '" + field + "'");
+        fields.push_back({field, type(Cursor(pair, std::size_t{1}, pair.array()[1]), depth + 1)});
       }
       return Type::structure(name(Cursor(at, "name", at.need("name"))), std::move(fields));
     }
@@ -310,7 +363,7 @@ class Reader {
   }
 
   Descriptor descriptor(const Cursor& at, std::string its_name, int depth = 0) {
-    if (depth > limits_.max_depth) at.fail("structures nested too deeply");
+    if (depth > limits_.max_depth) at.fail("structures nested too deeply", ErrorClass::kLimit);
     count(at);
     Descriptor d;
     d.name = std::move(its_name);
@@ -342,12 +395,15 @@ class Reader {
         for (std::size_t i = 0; i < members->size(); ++i) {
           const Cursor pair(m, i, (*members)[i]);
           if (pair.array().size() != 2) pair.fail("expected [name, descriptor]");
-          d.members.push_back(descriptor(Cursor(pair, std::size_t{1}, pair.array()[1]),
-                                         name(Cursor(pair, std::size_t{0}, pair.array()[0])), depth + 1));
+          const std::string member = name(Cursor(pair, std::size_t{0}, pair.array()[0]));
+          if (std::any_of(d.members.begin(), d.members.end(), [&](const Descriptor& m_) { return m_.name == member; }))
+            pair.fail("a second member '" + member + "'");
+          d.members.push_back(descriptor(Cursor(pair, std::size_t{1}, pair.array()[1]), member, depth + 1));
         }
-      } else if (members->is_object()) {
-        for (auto it = members->begin(); it != members->end(); ++it)
-          d.members.push_back(descriptor(Cursor(m, it.key(), it.value()), it.key(), depth + 1));
+      } else {
+        entries(a, "members", [&](const std::string& member, const Cursor& c) {
+          d.members.push_back(descriptor(c, member, depth + 1));
+        });
       }
     }
     if (const Json* stype = a.find("stype"))
@@ -398,7 +454,7 @@ class Reader {
     std::vector<std::string> out;
     if (const Json* v = at.find(key)) {
       const Cursor c(at, key, *v);
-      for (std::size_t i = 0; i < c.array().size(); ++i) out.push_back(Cursor(c, i, c.array()[i]).text());
+      for (std::size_t i = 0; i < c.array().size(); ++i) out.push_back(name(Cursor(c, i, c.array()[i])));
     }
     return out;
   }
@@ -429,10 +485,16 @@ class Reader {
     if (const Json* v = attributes.find(key)) {
       const Cursor c(attributes, key, *v);
       if (v->is_object()) {
-        for (auto it = v->begin(); it != v->end(); ++it)
-          out.push_back({it.key(), type(Cursor(c, it.key(), it.value()))});
+        entries(attributes, key,
+                [&](const std::string& connector, const Cursor& t) { out.push_back({connector, type(t)}); });
       } else {  // very old files: a list of names
-        for (std::size_t i = 0; i < c.array().size(); ++i) out.push_back({name(Cursor(c, i, c.array()[i])), Type()});
+        for (std::size_t i = 0; i < c.array().size(); ++i) {
+          const Cursor entry(c, i, c.array()[i]);
+          const std::string connector = name(entry);
+          if (std::any_of(out.begin(), out.end(), [&](const Connector& k) { return k.name == connector; }))
+            entry.fail("a second connector '" + connector + "'");
+          out.push_back({connector, Type()});
+        }
       }
     }
     return out;
@@ -441,12 +503,17 @@ class Reader {
   MapInfo map_info(const Cursor& a) {
     MapInfo m;
     m.params = texts(a, "params");
+    for (std::size_t i = 0; i < m.params.size(); ++i) {
+      if (std::find(m.params.begin() + static_cast<std::ptrdiff_t>(i) + 1, m.params.end(), m.params[i]) !=
+          m.params.end())
+        a.fail("two parameters '" + m.params[i] + "'");
+    }
     m.range = subset(Cursor(a, "range", a.need("range")));
     m.schedule = enumeration(a, "schedule", kSchedules, Schedule::kDefault, "schedule");
     m.unroll = flag(a, "unroll", false);
-    m.collapse = static_cast<int>(integer(a, "collapse", 1));
-    m.omp_num_threads = static_cast<int>(integer(a, "omp_num_threads", 0));
-    if (const std::string s = optional_name(a, "omp_schedule"); !s.empty()) m.omp_schedule = s;
+    m.collapse = small_integer(a, "collapse", 1);
+    m.omp_num_threads = small_integer(a, "omp_num_threads", 0);
+    m.omp_schedule = enumeration(a, "omp_schedule", kOmpSchedules, ir::OmpSchedule::kDefault, "OpenMP schedule");
     m.omp_chunk_size = integer(a, "omp_chunk_size", 0);
     if (const Json* v = a.find("gpu_block_size")) {
       const Cursor c(a, "gpu_block_size", *v);
@@ -454,17 +521,17 @@ class Reader {
         m.gpu_block_size.push_back(Cursor(c, i, c.array()[i]).integer());
     }
     if (const std::string s = optional_name(a, "gpu_launch_bounds"); !s.empty()) m.gpu_launch_bounds = s;
-    m.gpu_maxnreg = static_cast<int>(integer(a, "gpu_maxnreg", 0));
+    m.gpu_maxnreg = small_integer(a, "gpu_maxnreg", 0);
     return m;
   }
 
   int partner(const Cursor& at, std::string_view key) {
-    if (const Json* v = at.find(key)) return static_cast<int>(Cursor(at, key, *v).integer());
+    if (const Json* v = at.find(key)) return Cursor(at, key, *v).small_integer();
     if (const Json* v = at.find(std::string(key) + "s");
         v != nullptr && v->is_array() && !v->empty()) {  // older files: a list
       const std::string list = std::string(key) + "s";
       const Cursor c(at, list, *v);
-      return static_cast<int>(Cursor(c, std::size_t{0}, (*v)[0]).integer());
+      return Cursor(c, std::size_t{0}, (*v)[0]).small_integer();
     }
     return -1;
   }
@@ -512,8 +579,7 @@ class Reader {
       if (const Json* v = a.find("sdfg")) {
         const Cursor c(a, "sdfg", *v);
         if (v->is_string()) {  // very old files: JSON in a string
-          const Json parsed = Json::parse(c.text(), nullptr, false);
-          if (parsed.is_discarded()) c.fail("the nested graph's text is not JSON");
+          const Json parsed = parse_text(c.text(), limits_, c.path());
           nested.sdfg = std::make_shared<Sdfg>(sdfg(Cursor(c, "(text)", parsed)));
         } else {
           nested.sdfg = std::make_shared<Sdfg>(sdfg(c));
@@ -523,14 +589,10 @@ class Reader {
       } else {
         at.fail("a nested graph without a graph");
       }
-      if (const Json* v = a.find("symbol_mapping")) {
-        const Cursor c(a, "symbol_mapping", *v);
-        if (!v->is_object()) c.fail("expected an object");
-        for (auto it = v->begin(); it != v->end(); ++it) {
-          nested.symbol_mapping.emplace_back(it.key(), it->is_string() ? it->get<std::string>() : it->dump());
-          nested.mapped.push_back(expression(Cursor(c, it.key(), it.value())));
-        }
-      }
+      entries(a, "symbol_mapping", [&](const std::string& symbol, const Cursor& value) {
+        nested.symbol_mapping.emplace_back(symbol, value.json().is_string() ? value.text() : value.json().dump());
+        nested.mapped.push_back(expression(value));
+      });
       nested.no_inline = flag(a, "no_inline", false);
       n.kind = std::move(nested);
     } else if (kind == "LibraryNode" || at.has("classpath")) {
@@ -605,19 +667,19 @@ class Reader {
         if (const Json* attributes = d.find("attributes")) {
           const Cursor a(d, "attributes", *attributes);
           if (auto c = optional_code(a, "condition")) edge.condition = *c;
-          if (const Json* assignments = a.find("assignments")) {
-            const Cursor list(a, "assignments", *assignments);
-            if (!assignments->is_object()) list.fail("expected an object");
-            for (auto it = assignments->begin(); it != assignments->end(); ++it) {
-              edge.assignments.emplace_back(it.key(), it->is_string() ? it->get<std::string>() : it->dump());
-            }
-          }
+          entries(a, "assignments", [&](const std::string& symbol, const Cursor& value) {
+            if (value.json().is_structured()) value.fail("expected an expression");
+            edge.assignments.emplace_back(symbol, value.json().is_string() ? value.text() : value.json().dump());
+          });
         }
       }
       r.edges.push_back(std::move(edge));
     }
     if (const Json* start = at.find("start_block")) {
-      const std::int64_t v = Cursor(at, "start_block", *start).integer();
+      const Cursor c(at, "start_block", *start);
+      const std::int64_t v = c.integer();
+      if (v < -1 || (v >= n && v != 0))
+        c.fail("there is no block " + std::to_string(v) + "; the region has " + std::to_string(n));
       if (v >= 0 && v < n) r.start = static_cast<int>(v);
     }
     return r;
@@ -644,7 +706,7 @@ class Reader {
       l.inverted = flag(a, "inverted", false);
       l.update_before_condition = flag(a, "update_before_condition", true);
       l.unroll = flag(a, "unroll", false);
-      l.unroll_factor = static_cast<int>(integer(a, "unroll_factor", 0));
+      l.unroll_factor = small_integer(a, "unroll_factor", 0);
       l.body = region(at);
       b.kind = std::move(l);
     } else if (kind == "ConditionalBlock") {
@@ -710,9 +772,13 @@ class Reader {
       v = value_from_text(at);
     else
       at.fail("expected a number, found " + std::string(at.json().type_name()));
+    const bool integral = !is_floating(type_of) && !is_complex(type_of) && type_of != ScalarType::kBool;
+    const tasklet::Value stored = v.cast(type_of);
+    if (integral && !(v.as_double() == stored.as_double()))
+      at.fail("the value " + v.str() + " does not fit " + std::string(to_string(type_of)));
     const std::size_t begin = out.size();
     out.resize(begin + static_cast<std::size_t>(size_of(type_of)));
-    v.cast(type_of).store(out.data() + begin);
+    stored.store(out.data() + begin);
   }
 
   // Complex numbers and NaN appear as Python's repr: "(1+2j)", "nan", "inf".
@@ -732,18 +798,15 @@ class Reader {
   }
 
   void code_table(const Cursor& attributes, std::string_view key, std::string& host, std::string* device) {
-    const Json* v = attributes.find(key);
-    if (v == nullptr || !v->is_object()) return;
-    const Cursor c(attributes, key, *v);
-    for (auto it = v->begin(); it != v->end(); ++it) {
-      const CodeBlock block = code(Cursor(c, it.key(), it.value()));
-      if (block.text.empty()) continue;
-      if (it.key() == "cuda") {
+    entries(attributes, key, [&](const std::string& place, const Cursor& c) {
+      const CodeBlock block = code(c);
+      if (block.text.empty()) return;
+      if (place == "cuda") {
         if (device != nullptr) *device += block.text + "\n";
       } else {
         host += block.text + "\n";
       }
-    }
+    });
   }
 
   Sdfg sdfg(const Cursor& at) {
@@ -760,29 +823,19 @@ class Reader {
     g.arg_names = texts(a, "arg_names");
     const char* tables[] = {"_arrays", "_pgrids", "_subarrays", "_rdistrarrays"};
     for (const char* table : tables) {
-      const Json* v = a.find(table);
-      if (v == nullptr) continue;
-      const Cursor c(a, table, *v);
-      if (!v->is_object()) c.fail("expected an object");
-      for (auto it = v->begin(); it != v->end(); ++it) {
-        if (it.key().size() > limits_.max_name)
-          c.fail("a container's name of " + std::to_string(it.key().size()) + " characters");
-        if (it->is_null() || (it->is_string() && it.key() == "type")) continue;
-        g.containers.push_back(descriptor(Cursor(c, it.key(), it.value()), it.key()));
-      }
+      entries(a, table, [&](const std::string& container, const Cursor& c) {
+        if (c.is_null() || (c.json().is_string() && container == "type")) return;
+        if (g.find(container) != nullptr) c.fail("a second container '" + container + "'");
+        g.add(descriptor(c, container));
+      });
     }
-    if (const Json* v = a.find("symbols")) {
-      const Cursor c(a, "symbols", *v);
-      if (!v->is_object()) c.fail("expected an object");
-      for (auto it = v->begin(); it != v->end(); ++it)
-        g.symbols.emplace_back(it.key(), type(Cursor(c, it.key(), it.value())));
-    }
-    if (const Json* v = a.find("constants_prop")) {
-      const Cursor c(a, "constants_prop", *v);
-      if (!v->is_object()) c.fail("expected an object");
-      for (auto it = v->begin(); it != v->end(); ++it)
-        g.constants.emplace_back(it.key(), constant(Cursor(c, it.key(), it.value()), it.key()));
-    }
+    entries(a, "symbols", [&](const std::string& symbol, const Cursor& c) {
+      if (g.find(symbol) != nullptr) c.fail("'" + symbol + "' is both a container and a symbol");
+      g.symbols.emplace_back(symbol, type(c));
+    });
+    entries(a, "constants_prop", [&](const std::string& its_name, const Cursor& c) {
+      g.constants.emplace_back(its_name, constant(c, its_name));
+    });
     code_table(a, "global_code", g.global_code, &g.cuda_code);
     code_table(a, "init_code", g.init_code, nullptr);
     code_table(a, "exit_code", g.exit_code, nullptr);
@@ -798,7 +851,7 @@ class Reader {
   struct DepthGuard {
     DepthGuard(Reader& r, const Cursor& at) : reader(r) {
       if (++reader.depth_ > reader.limits_.max_depth)
-        at.fail("nested more than " + std::to_string(reader.limits_.max_depth) + " deep");
+        at.fail("nested more than " + std::to_string(reader.limits_.max_depth) + " deep", ErrorClass::kLimit);
     }
     ~DepthGuard() { --reader.depth_; }
     DepthGuard(const DepthGuard&) = delete;
@@ -807,7 +860,7 @@ class Reader {
   };
   void count(const Cursor& at) {
     if (++count_ > limits_.max_nodes)
-      at.fail("more than " + std::to_string(limits_.max_nodes) + " nodes, edges and containers");
+      at.fail("more than " + std::to_string(limits_.max_nodes) + " nodes, edges and containers", ErrorClass::kLimit);
   }
 
   const ReadLimits& limits_;
@@ -820,53 +873,14 @@ class Reader {
   std::size_t count_ = 0;
 };
 
-// The depth of brackets outside strings; the parser itself is not recursive, but what reads its result is.
-int bracket_depth(std::string_view text) {
-  int depth = 0, deepest = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 }  // namespace
-
-const Descriptor* Sdfg::find(std::string_view container) const {
-  for (const Descriptor& d : containers) {
-    if (d.name == container) return &d;
-  }
-  return nullptr;
-}
 
 Sdfg read_json(std::string_view text, const ReadLimits& limits, std::vector<std::string>& warnings) {
   if (text.size() > limits.max_bytes) {
     throw Error(ErrorClass::kLimit, "the file has " + std::to_string(text.size()) + " bytes; at most " +
                                         std::to_string(limits.max_bytes) + " are read");
   }
-  // Each level of the graph costs a handful of brackets.
-  if (const int depth = bracket_depth(text); depth > limits.max_depth * 16) {
-    throw Error(ErrorClass::kLimit, "the file nests brackets " + std::to_string(depth) + " deep");
-  }
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    throw Error(ErrorClass::kGraph, std::string("the file is not JSON: ") + e.what());
-  }
-  return Reader(limits, warnings).file(json);
+  return Reader(limits, warnings).file(parse_text(text, limits, "$"));
 }
 
 }  // namespace sdfg::io::dace

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@ namespace sdfg::io {
 
 namespace {
 
+// All members of the gzip data, one after another, as `gzip -d` reads them.
 std::string gunzip(std::string_view bytes, std::size_t max_bytes) {
   z_stream z{};
   if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) throw Error(ErrorClass::kResource, "zlib could not be set up");
@@ -20,28 +22,39 @@ std::string gunzip(std::string_view bytes, std::size_t max_bytes) {
     z_stream* z;
     ~End() { inflateEnd(z); }
   } end{&z};
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  z.avail_in = static_cast<uInt>(bytes.size());
+  constexpr std::size_t kChunk = std::size_t{1} << 30;  // zlib counts in 32 bits
+  const char* next = bytes.data();
+  std::size_t left = bytes.size();
   std::string out;
   char buffer[1 << 16];
-  int status = Z_OK;
-  while (status != Z_STREAM_END) {
+  while (true) {
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));
+    z.avail_in = static_cast<uInt>(std::min(left, kChunk));
     z.next_out = reinterpret_cast<Bytef*>(buffer);
     z.avail_out = sizeof buffer;
-    status = inflate(&z, Z_NO_FLUSH);
-    if (status != Z_OK && status != Z_STREAM_END) throw Error(ErrorClass::kGraph, "the file's gzip data is damaged");
+    const uInt given = z.avail_in;
+    const int status = inflate(&z, Z_NO_FLUSH);
+    next += given - z.avail_in;
+    left -= given - z.avail_in;
     out.append(buffer, sizeof buffer - z.avail_out);
     if (out.size() > max_bytes)
       throw Error(ErrorClass::kLimit, "the unpacked file has more than " + std::to_string(max_bytes) + " bytes");
-    if (status == Z_OK && z.avail_in == 0 && z.avail_out != 0)
+    if (status == Z_STREAM_END) {
+      if (left == 0) return out;
+      if (inflateReset(&z) != Z_OK) throw Error(ErrorClass::kResource, "zlib could not be set up");
+    } else if (status == Z_BUF_ERROR || (status == Z_OK && left == 0 && z.avail_out != 0)) {
       throw Error(ErrorClass::kGraph, "the file's gzip data ends early");
+    } else if (status != Z_OK) {
+      throw Error(ErrorClass::kGraph, "the file's gzip data is damaged");
+    }
   }
-  return out;
 }
 
 }  // namespace
 
 LoadedGraph load_bytes(std::string_view bytes, const dace::ReadLimits& limits) {
+  if (bytes.size() > limits.max_bytes)
+    throw Error(ErrorClass::kLimit, "the file has more than " + std::to_string(limits.max_bytes) + " bytes");
   std::string unpacked;
   if (bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b') {
     unpacked = gunzip(bytes, limits.max_bytes);
@@ -58,7 +71,13 @@ LoadedGraph load_bytes(std::string_view bytes, const dace::ReadLimits& limits) {
 LoadedGraph load_file(const std::string& path, const dace::ReadLimits& limits) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be opened: " + std::strerror(errno));
-  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  // Not by its size: the path may name a pipe or a device.
+  std::string bytes;
+  char buffer[1 << 16];
+  while (bytes.size() <= limits.max_bytes && (in.read(buffer, sizeof buffer) || in.gcount() > 0))
+    bytes.append(buffer, static_cast<std::size_t>(in.gcount()));
+  if (in.bad() || (bytes.empty() && !in.eof()))
+    throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be read: " + std::strerror(errno));
   try {
     return load_bytes(bytes, limits);
   } catch (const Error& e) {

@@ -202,7 +202,9 @@ class Parser {
    public:
     explicit Nesting(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > parser_.options_.max_depth) {
-        parser_.fail("nested more than " + std::to_string(parser_.options_.max_depth) + " levels deep");
+        throw_parse_error(parser_.text_, parser_.peek().column,
+                          "nested more than " + std::to_string(parser_.options_.max_depth) + " levels deep",
+                          ErrorClass::kLimit);
       }
     }
     ~Nesting() { --parser_.depth_; }

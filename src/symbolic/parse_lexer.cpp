@@ -141,9 +141,11 @@ std::optional<std::int64_t> integer_literal(std::string_view text) {
   return value;
 }
 
-void throw_parse_error(std::string_view text, std::size_t column, const std::string& what) {
-  throw Error(ErrorClass::kGraph, "can't parse the expression '" + std::string(text) + "': " + what + " at column " +
-                                      std::to_string(column + 1));
+void throw_parse_error(std::string_view text, std::size_t column, const std::string& what, ErrorClass error_class) {
+  constexpr std::size_t kShown = 200;  // of a text that a generator may have made thousands of characters long
+  const std::string shown = text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
+  throw Error(error_class,
+              "can't parse the expression '" + shown + "': " + what + " at column " + std::to_string(column + 1));
 }
 
 }  // namespace sdfg::symbolic

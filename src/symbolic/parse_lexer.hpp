@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <sdfg/error.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ std::vector<Token> tokenize(std::string_view text);
 // The value of `12`, `0x1F`, `1_000`, `2.0`, `3i64`, `2u8`: nothing when it is no integer or does not fit.
 std::optional<std::int64_t> integer_literal(std::string_view text);
 
-[[noreturn]] void throw_parse_error(std::string_view text, std::size_t column, const std::string& what);
+[[noreturn]] void throw_parse_error(std::string_view text, std::size_t column, const std::string& what,
+                                    ErrorClass error_class = ErrorClass::kGraph);
 
 }  // namespace sdfg::symbolic
