@@ -166,7 +166,7 @@ constexpr Variable kVariables[] = {
       "SDFG_DEBUG", "0 to 7", "0",
       "1 totals, 2 a line per kernel, 3 decisions of passes, 4 source, 5 graphs, 6 all passes, 7 assembly", Key::kOut),
   row<&Options::trace, read_text, same_text>(
-      "SDFG_TRACE", "file", "", "trace of passes, compilations, calls, kernels and copies for Perfetto", Key::kIn),
+      "SDFG_TRACE", "file", "", "trace of passes, compilations, calls, kernels and copies for Perfetto", Key::kOut),
   row<&Options::profile, read_some<kProfiles>, write_some<kProfiles, Profile>>(
       "SDFG_PROFILE", "list of table, perf, gdb", "",
       "table: time per element at exit; perf: map file for perf; gdb: code registered with debuggers", Key::kIn),

@@ -168,7 +168,7 @@ class Printer {
   void print(const Declare& d, const Statement& s) {
     std::string text;
     if (d.alignment > 0) text += "alignas(" + std::to_string(d.alignment) + ") ";
-    if (d.is_const) text += "const ";
+    if (d.is_const && style_.const_locals) text += "const ";
     text += d.type + " " + d.name;
     if (!d.array.empty()) text += "[" + d.array + "]";
     if (d.is_constructor) {
@@ -227,8 +227,16 @@ class Printer {
     return "<";
   }
 
+  // What stands in front of the counter in the loop's head: its type, unless that is declared before the loop. OpenMP
+  // wants it in the head. Identifiers are unique, so the wider scope harms nobody.
+  std::string counter(const std::string& type, const std::string& variable, const LoopHints& h, int origin) {
+    const bool hoisted = style_.hoist_loops && !h.parallel && !h.simd;
+    if (hoisted) line(type + " " + variable + ";", origin);
+    hints(h, origin);
+    return hoisted ? std::string() : type + " ";
+  }
+
   void print(const For& f, const Statement& s) {
-    hints(f.hints, s.origin);
     std::string advance;
     if (f.step == "1") {
       advance = "++" + f.variable;
@@ -237,17 +245,17 @@ class Printer {
     } else {
       advance = f.variable + " += " + f.step;
     }
-    header("for (" + f.type + " " + f.variable + " = " + f.begin + "; " + f.variable + " " +
-               std::string(comparison(f.comparison)) + " " + f.bound + "; " + advance + ") {",
+    header("for (" + counter(f.type, f.variable, f.hints, s.origin) + f.variable + " = " + f.begin + "; " + f.variable +
+               " " + std::string(comparison(f.comparison)) + " " + f.bound + "; " + advance + ") {",
            s, f.body);
     block(f.body);
     line("}", s.origin);
   }
 
   void print(const GeneralFor& f, const Statement& s) {
-    hints(f.hints, s.origin);
-    header("for (" + f.type + " " + f.variable + " = " + f.init + "; " + f.condition + "; " + f.update + ") {", s,
-           f.body);
+    header("for (" + counter(f.type, f.variable, f.hints, s.origin) + f.variable + " = " + f.init + "; " + f.condition +
+               "; " + f.update + ") {",
+           s, f.body);
     block(f.body);
     line("}", s.origin);
   }
@@ -259,7 +267,7 @@ class Printer {
   }
 
   void print(const If& i, const Statement& s) {
-    if (std::string storage; i.branches.size() == 1) {
+    if (std::string storage; i.branches.size() == 1 && !style_.braces) {
       if (const std::string_view only = jump(i.branches[0].body, storage); !only.empty()) {
         commented("if (" + i.branches[0].condition + ") " + std::string(only), s);
         return;

@@ -12,6 +12,9 @@ namespace sdfg::codegen {
 struct Style {
   int indent = 2;
   bool labels = true;                         // comments with the labels of elements
+  bool const_locals = true;                   // `const` on locals that are assigned once
+  bool braces = false;                        // braces around single statements, too
+  bool hoist_loops = false;                   // counters of sequential loops declared in front of them
   bool inclusive_bounds = false;              // `i <= N - 1` where the default is `i < N`
   std::string index_qualifier = "constexpr";  // or "inline __attribute__((always_inline)) constexpr"
 };

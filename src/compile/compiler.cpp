@@ -78,6 +78,12 @@ bool compiler_opened() noexcept {
   return client().service.load(std::memory_order_acquire) != nullptr;
 }
 
+int compile_lanes() {
+  Client& state = client();
+  const std::scoped_lock lock(state.mutex);
+  return state.lanes;
+}
+
 void set_compile_lanes(int lanes) {
   Client& state = client();
   const std::scoped_lock lock(state.mutex);

@@ -35,6 +35,7 @@ std::vector<CompileResult> compile_host_all(std::span<const CompileRequest> requ
 
 // Lanes that may run at once; 0 is the default (usable cores, at most 8).
 void set_compile_lanes(int lanes);
+int compile_lanes();  // as set; 0 for the default
 
 // Whether the compiler library has been opened in this process.
 bool compiler_opened() noexcept;

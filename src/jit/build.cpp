@@ -15,7 +15,9 @@
 #include "ir/print.hpp"
 #include "ir/validate.hpp"
 #include "jit/analyse_tasklets.hpp"
+#include "jit/observe.hpp"
 #include "jit/places.hpp"
+#include "jit/reproduce.hpp"
 #include "jit/signature.hpp"
 #include "library/expand.hpp"
 #include "lower/abi.hpp"
@@ -83,6 +85,15 @@ void dump(const Options& o, const std::string& name, const char* extension, cons
   if (!out) warn_once(Logger::kBuild, "the dump '" + path + "' could not be written");
 }
 
+// What the compiler makes of the source on its way to the object.
+void dump_text(const ir::Graph& g, const std::string& source, const Options& o, const HostTarget& target,
+               compiler::CodeKind kind, const char* extension) {
+  compiler::CompileRequest request = request_for(source, o, target);
+  request.kind = kind;
+  const compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
+  if (result.ok) dump(o, g.name, extension, std::string(result.payload.begin(), result.payload.end()));
+}
+
 // C++ text in a graph is the user's own when the graph was built here; a loader marks what it brings.
 void refuse_foreign_code(const ir::Graph& g, const Options& o) {
   if (o.allow_foreign_code || !g.foreign) return;
@@ -106,8 +117,9 @@ void refuse_foreign_code(const ir::Graph& g, const Options& o) {
   });
 }
 
-runtime::ProgramInfo info_for(const ir::Graph& g) {
+runtime::ProgramInfo info_for(const ir::Graph& g, const Options& o) {
   runtime::ProgramInfo info;
+  info.debugger = o.profile->has(Profile::kGdb);
   info.name = g.name;
   info.elements = places_of(g, ir::ordinals(g));
   const std::vector<Parameter> parameters = parameters_of(g);
@@ -148,6 +160,11 @@ std::vector<std::uint8_t> environment_record(const Options& resolved, const Host
   out.blob(bytes_for_key(resolved));
   out.boolean(resolved.allow_foreign_code);
   out.i64(*resolved.num_threads);
+  const Instrumentation instruments = instrumentation(resolved);
+  out.boolean(instruments.calls);
+  out.boolean(instruments.elements);
+  out.i64(static_cast<std::int64_t>(*resolved.validate));  // an observer belongs to its program
+  out.text(*resolved.trace);
   out.text(target.triple);
   out.text(target.cpu);
   for (const std::string& f : target.features) out.text(f);
@@ -156,8 +173,10 @@ std::vector<std::uint8_t> environment_record(const Options& resolved, const Host
   return out.take();
 }
 
-std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, const HostTarget& target) {
-  auto p = std::make_shared<CompiledProgram>();
+namespace {
+
+void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, const Options& o,
+                const HostTarget& target) {
   CompileStats& stats = p->stats;
   Clock::time_point t = Clock::now();
   ir::check(g);
@@ -174,15 +193,24 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   if (*o.verify) ir::check(work);
   transform::PrepareOptions prepare;
   prepare.opt_level = *o.opt_level;
-  transform::prepare_for_cpu(work, prepare);
+  transform::PassSelection selection;
+  selection.only = *o.passes;
+  selection.skip = *o.skip_passes;
+  selection.verify = *o.verify;
+  int passes_run = 0;
+  if (o.dump->has(Dump::kPasses)) {
+    selection.ran = [&](std::string_view pass, const ir::Graph& now) {
+      dump(o, g.name + "." + std::to_string(++passes_run) + "_" + std::string(pass), ".txt", ir::to_text(now));
+    };
+  }
+  transform::check_selection(selection);
+  transform::prepare_for_cpu(work, prepare, selection);
   if (*o.num_threads > 0) {
     ir::walk(work.body, [&](ir::Element& e) {
       if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->num_threads == 0) m->num_threads = *o.num_threads;
     });
   }
-  if (*o.verify) ir::check(work);
   p->graph_text = ir::to_text(work);
-  if (o.dump->has(Dump::kPasses)) dump(o, g.name, ".final.txt", p->graph_text);
   stats.passes_ns = since(t);
 
   t = Clock::now();
@@ -190,9 +218,17 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   lower::LowerOptions lower_options;
   lower_options.opt_level = *o.opt_level;
   lower_options.check_bounds = o.check->has(Check::kBounds);
+  lower_options.check_finite = o.check->has(Check::kNan);
+  const Instrumentation instruments = instrumentation(o);
+  lower_options.observe = instruments.calls;
+  lower_options.trace = instruments.elements;
+  lower_options.index_helpers = o.style->has(Style::kIndexHelpers);
   const lower::Unit unit = lower::lower_host(work, lower_options, ordinals);
   codegen::Style style;
   style.labels = o.style->has(Style::kComments);
+  style.const_locals = o.style->has(Style::kConstLocals);
+  style.braces = o.style->has(Style::kBraces);
+  style.hoist_loops = o.style->has(Style::kHoistLoops);
   codegen::Source source = codegen::print(unit, style);
   p->source = std::move(source.text);
   p->map = std::move(source.map);
@@ -200,6 +236,8 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   stats.source_bytes = static_cast<std::int64_t>(p->source.size());
   if (o.dump->has(Dump::kSource)) dump(o, g.name, ".cpp", p->source);
 
+  if (o.dump->has(Dump::kIr)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostIr, ".ll");
+  if (o.dump->has(Dump::kAsm)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostAssembly, ".s");
   compiler::CompileResult result = compiler::compile_host(request_for(p->source, o, target), compiler::limits_of(o));
   for (const compiler::PhaseTime& phase : result.times) {
     if (phase.phase == "frontend")
@@ -210,7 +248,7 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
       stats.codegen_ns += phase.nanoseconds;
   }
   p->diagnostics = std::move(result.diagnostics);
-  p->info = info_for(g);
+  p->info = info_for(g, o);
   if (!result.ok) throw_compile_error(g, *p, p->info.elements);
   stats.object_bytes = static_cast<std::int64_t>(result.payload.size());
 
@@ -219,6 +257,20 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   p->object = std::move(result.payload);
   p->program = runtime::Program::load(p->object, p->info);
   stats.load_ns = since(t);
+}
+
+}  // namespace
+
+std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, const HostTarget& target) {
+  auto p = std::make_shared<CompiledProgram>();
+  const bool reproduce = !o.repro->folder.empty();
+  try {
+    build_into(p, g, o, target);
+  } catch (const Error& e) {
+    if (reproduce) write_reproducer(g, o, target, p->source, &e);
+    throw;
+  }
+  if (reproduce && o.repro->always) write_reproducer(g, o, target, p->source, nullptr);
   return p;
 }
 
@@ -272,10 +324,10 @@ class ByteReader {
 
 }  // namespace
 
-std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, runtime::CacheEntry entry) {
+std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o, runtime::CacheEntry entry) {
   auto p = std::make_shared<CompiledProgram>();
   const Clock::time_point t = Clock::now();
-  p->info = info_for(g);
+  p->info = info_for(g, o);
   ByteReader metadata(entry.metadata);
   if (metadata.text() != p->info.argument_layout)
     throw Error(ErrorClass::kLoad, "a cache entry has another argument layout than graph '" + g.name + "'");

@@ -37,7 +37,7 @@ std::vector<std::uint8_t> environment_record(const Options& resolved, const Host
 // Validates, transforms, lowers, compiles and loads. Throws Error.
 std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& resolved, const HostTarget& target);
 // The same from a cache entry: loads. Throws Error(kLoad).
-std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, runtime::CacheEntry entry);
+std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& resolved, runtime::CacheEntry entry);
 // What goes to disk.
 runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t> record);
 

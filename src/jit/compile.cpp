@@ -10,11 +10,14 @@
 #include "ir/handle.hpp"
 #include "jit/build.hpp"
 #include "jit/function_impl.hpp"
+#include "jit/observe.hpp"
 #include "jit/places.hpp"
 #include "jit/signature.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/memory_cache.hpp"
+#include "runtime/openmp.hpp"
 #include "runtime/process.hpp"
+#include "runtime/wait_word.hpp"
 
 namespace sdfg {
 
@@ -86,7 +89,8 @@ std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std
   if (disk != nullptr) {
     if (auto entry = disk->load(key, record)) {
       try {
-        auto p = jit::from_entry(g, std::move(*entry));
+        auto p = jit::from_entry(g, env.options, std::move(*entry));
+        jit::observe(*p->program, p->program, g, env.options);
         p->stats.origin = CompileStats::Origin::kDisk;
         jit.disk_hits.fetch_add(1, std::memory_order_relaxed);
         return p;
@@ -96,6 +100,7 @@ std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std
     }
   }
   auto p = jit::build(g, env.options, env.target);
+  jit::observe(*p->program, p->program, g, env.options);
   jit.compilations.fetch_add(1, std::memory_order_relaxed);
   if (disk != nullptr && disk->writable()) disk->store(key, jit::to_entry(*p, std::move(record)));
   if (!p->own_instance) {
@@ -147,6 +152,7 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   configure_log(resolved);
   Jit& jit = Jit::get();
   const auto env = jit.environment(resolved);
+  runtime::choose_threads_backend(*resolved.threads_backend);
   compiler::set_compile_lanes(*resolved.compile_threads);
 
   const Clock::time_point key_start = Clock::now();
@@ -169,9 +175,14 @@ AnyFunction compile(const Graph& graph, const Options& options) {
     f->stats = CompileStats{.origin = CompileStats::Origin::kMemory,
                             .source_bytes = p->stats.source_bytes,
                             .object_bytes = p->stats.object_bytes};
-  f->program = p->own_instance && p != made ? runtime::Program::load(p->object, p->info) : p->program;
+  f->program = p->program;
+  if (p->own_instance && p != made) {
+    f->program = runtime::Program::load(p->object, p->info);
+    jit::observe(*f->program, f->program, graph.ir(), resolved);
+  }
   f->stats.key_ns = key_ns;
   f->stats.total_ns = since(start);
+  jit::trace_compilation(resolved, graph.name(), runtime::now_ns() - f->stats.total_ns, f->stats);
   return AnyFunction(std::move(f));
 }
 

@@ -107,6 +107,7 @@ class Expansion {
     const std::string label = node.label.empty() ? std::string(ir::name_of(library.op)) : node.label;
     ir::Block block;
     ir::Element& element = graph_.append(out, std::move(block), label, node.location);
+    element.id = node.id;  // reports about the block are about the node
     auto& body = std::get<ir::Block>(element.kind);
     Emitter emitter(graph_, body.body, label, node.location);
     Node n;

@@ -53,6 +53,7 @@ enum class FailCode : std::int32_t {
   kLibrary = 14,      // values: HostLibrary; a library or its function is not available
   kForkedChild = 15,  // values: none
   kRecursion = 16,    // values: none; a program with persistent containers was entered while its own call runs
+  kObserver = 17,     // values: none; what watches the call found it wrong, its Error is the cause
 };
 
 // The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf,
@@ -102,6 +103,8 @@ struct DeviceLaunch {
 //                the most threads that one would get (so that buffers per thread can be sized before it)
 //   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe.
 //   clock        monotonic nanoseconds; trace: sums times per ordinal (and feeds the trace file)
+//   call_begin   code lowered to be observed only: first in the entry; arguments as in sdfg_packed
+//   call_end     instead of `finish`, always: waits for the device, lets the observer look at the results, finishes
 //
 // The device entries report failures by `fail` with kDevice (the whole Error is kept by the device room) and set
 // kCallUsesDevice. `stream` is a number chosen by the stream plan, 0 first; -1 is the null stream; with a caller's
@@ -144,6 +147,8 @@ struct DeviceLaunch {
   X(int64_t, stream_size, (void* stream))                                                                          \
   X(int64_t, clock, ())                                                                                            \
   X(void, trace, (sdfg_call* call, int32_t ordinal, int64_t begin, int64_t end))                                    \
+  X(void, call_begin, (sdfg_call* call, void* const* arguments))                                                    \
+  X(void, call_end, (sdfg_call* call, void* const* arguments))                                                      \
   X(int32_t, device_begin, (sdfg_call* call))                                                                       \
   X(void*, device_allocate, (sdfg_call* call, int32_t stream, int64_t bytes, int32_t ordinal))                      \
   X(void, device_release, (sdfg_call* call, int32_t stream, void* memory))                                          \

@@ -115,7 +115,27 @@ const Lowering::Layouted& Lowering::layout_of(std::string_view path) {
   return layouts_.emplace(std::string(path), std::move(result)).first->second;
 }
 
+Text Lowering::written_out_index(std::string_view path, std::span<const Text> indices) {
+  const ir::Layout& layout = container(path).layout;
+  const symbolic::SymbolSet used = layout.free_symbols();
+  std::map<std::string, Text, std::less<>> spelled;
+  std::vector<symbolic::Expr> symbols;
+  for (std::size_t d = 0; d < layout.rank(); ++d) {
+    std::string name = "i" + std::to_string(d);
+    while (used.contains(name)) name += "_";
+    symbols.push_back(symbolic::Expr::symbol(name));
+    spelled.emplace(name, parenthesised(indices[d]));
+  }
+  symbolic::CppPrinter printer;
+  printer.symbol = [&](const std::string& s) {
+    const auto it = spelled.find(s);
+    return it != spelled.end() ? it->second : names_.of(s);
+  };
+  return symbolic::to_cpp(layout.address(symbols), printer);
+}
+
 Text Lowering::flat_index(std::string_view path, std::span<const Text> indices) {
+  if (!options_.index_helpers) return written_out_index(path, indices);
   const Layouted& layout = layout_of(path);
   if (layout.direct) return indices.empty() ? Text("0") : indices[0];
   Text out = layout.helper + "(";

@@ -26,7 +26,46 @@ void Lowering::sequence(const ir::Sequence& s) {
   for (const auto& item : s.items) element(*item);
 }
 
+bool Lowering::is_timed(const ir::Element& e) const {
+  if (!options_.trace || ordinal(e.id) < 0) return false;
+  for (const ir::Element* outer : path_) {
+    // One report per outermost element: what is inside of a map is the map's time, an expansion is its node's.
+    if (std::holds_alternative<ir::Map>(outer->kind) || std::holds_alternative<ir::Consume>(outer->kind)) return false;
+    if (std::holds_alternative<ir::Block>(outer->kind) && is_expansion(*outer)) return false;
+  }
+  if (const auto* s = std::get_if<ir::State>(&e.kind)) return !s->nodes.empty();
+  return std::holds_alternative<ir::Map>(e.kind) || std::holds_alternative<ir::Consume>(e.kind) || is_expansion(e);
+}
+
+// The block that took a library node's place has its id (library/expand.cpp), and nothing inside is of the calling
+// graph.
+bool Lowering::is_expansion(const ir::Element& e) const {
+  const auto* b = std::get_if<ir::Block>(&e.kind);
+  if (b == nullptr || b->body.items.empty() || ordinal(e.id) < 0) return false;
+  bool known = false;
+  ir::walk(b->body, [&](const ir::Element& inner, const ir::Ancestors&) { known = known || ordinal(inner.id) >= 0; });
+  return !known;
+}
+
 void Lowering::element(const ir::Element& e) {
+  if (!is_timed(e)) {
+    untimed_element(e);
+    return;
+  }
+  needs_call_ = true;
+  Declare d;
+  d.type = "int64_t";
+  d.name = names_.fresh("begin");
+  d.init = "sdfg_abi->clock()";
+  d.is_const = true;
+  const Text begin = d.name;
+  emit(std::move(d), e.id);
+  untimed_element(e);
+  emit(Evaluate{"sdfg_abi->trace(call, " + std::to_string(ordinal(e.id)) + ", " + begin + ", sdfg_abi->clock())"},
+       e.id);
+}
+
+void Lowering::untimed_element(const ir::Element& e) {
   path_.push_back(&e);
   if (kernel_ == nullptr) issue_before(e);
   std::visit(

@@ -119,9 +119,24 @@ Unit Lowering::host_unit() {
   entry.result = "int32_t";
   entry.name = "sdfg_entry";
   entry.parameters = outer;
-  if (needs_call_) {
+  if (needs_call_ || options_.observe) {
     entry.body.push_back(statement(Declare{"sdfg_call", "call", "{}", {}, 0, false, false}));
     entry.body.push_back(statement(Store{"call.program", "=", "sdfg_program"}));
+  }
+  if (options_.observe) {
+    Text addresses;
+    for (const Parameter& p : outer) addresses += (addresses.empty() ? "(void*)&" : ", (void*)&") + p.name;
+    entry.body.push_back(
+        statement(Declare{"void*", "arguments", "{" + (addresses.empty() ? "nullptr" : addresses) + "}",
+                          std::to_string(std::max<std::size_t>(outer.size(), 1)), 0, false, false}));
+    const Text call = needs_call_ ? "&call" + Text(arguments.empty() ? "" : ", ") : Text();
+    entry.body.push_back(statement(Evaluate{"sdfg_abi->call_begin(&call, arguments)"}));
+    If run;
+    run.branches.push_back({"!call.status", {statement(Evaluate{body_name + "(" + call + arguments + ")"})}});
+    entry.body.push_back(statement(std::move(run)));
+    entry.body.push_back(statement(Evaluate{"sdfg_abi->call_end(&call, arguments)"}));
+    entry.body.push_back(statement(Evaluate{"return call.status"}));
+  } else if (needs_call_) {
     entry.body.push_back(statement(Evaluate{body_name + "(&call" + (arguments.empty() ? "" : ", " + arguments) + ")"}));
     If finish;
     finish.branches.push_back(

@@ -125,7 +125,10 @@ class Lowering {
     bool leave_used = false, next_used = false;
   };
   void sequence(const ir::Sequence& s);
-  void element(const ir::Element& e);
+  void element(const ir::Element& e);  // with its time, where that is asked for
+  void untimed_element(const ir::Element& e);
+  bool is_timed(const ir::Element& e) const;
+  bool is_expansion(const ir::Element& e) const;
   void assign(const ir::Element& e, const ir::Assign& a);
   void block(const ir::Element& e, const ir::Block& b);
   void loop(const ir::Element& e, const ir::For& f);
@@ -187,6 +190,7 @@ class Lowering {
     bool direct = false;
   };
   const Layouted& layout_of(std::string_view path);
+  Text written_out_index(std::string_view path, std::span<const Text> indices);
   // An access that reports indices outside of the container and then goes to a place of its own.
   Text checked_element(std::string_view path, std::span<const Text> indices);
   struct Accessor {
@@ -218,6 +222,7 @@ class Lowering {
   void statements(const ir::State& s, const tasklet::Body& body, Binding& b, ir::Id origin);
   bool bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b, bool inline_values);
   void write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin, Text comment);
+  void check_finite(std::string_view data, const Text& target, ir::Id origin);
   Text target_of(const ir::State& s, const ir::Memlet& m);
   const std::string& data_of(const ir::State& s, ir::Id access) const;
   void library_node(const ir::State& s, const ir::Node& n, const ir::Library& l);

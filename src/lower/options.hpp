@@ -15,6 +15,10 @@ struct LowerOptions {
   std::int64_t max_stack_bytes = 64 * 1024;  // of all containers on the stack of one function together
   bool check_bounds = false;                 // every access reports indices outside its container
   bool device = false;                       // there is a device: pinned memory is the driver's
+  bool check_finite = false;                 // every floating-point write reports NaN and infinity
+  bool observe = false;                      // the entry reports its calls (call_begin, call_end)
+  bool trace = false;                        // outermost maps, states and library nodes report their times
+  bool index_helpers = true;                 // false: index polynomials are written out at every access
 
   void write(ByteWriter& out) const {
     out.i64(opt_level);
@@ -23,6 +27,10 @@ struct LowerOptions {
     out.i64(max_stack_bytes);
     out.u8(check_bounds ? 1 : 0);
     out.u8(device ? 1 : 0);
+    out.u8(check_finite ? 1 : 0);
+    out.u8(observe ? 1 : 0);
+    out.u8(trace ? 1 : 0);
+    out.u8(index_helpers ? 1 : 0);
   }
 };
 

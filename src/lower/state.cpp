@@ -170,7 +170,9 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
       // accumulation.
       wcr.lowering = held ? ir::WcrLowering::kPlain : ir::WcrLowering::kUndecided;
     }
-    accumulate(wcr, c.type, target_of(s, m), text, origin, std::move(comment));
+    const Text target = target_of(s, m);
+    accumulate(wcr, c.type, target, text, origin, std::move(comment));
+    check_finite(data, target, origin);
     return;
   }
   if (uses_.written_once(data) == m.id) {
@@ -180,9 +182,33 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     d.init = text;
     d.is_const = true;
     emit(std::move(d), origin, std::move(comment));
+    check_finite(data, base(data), origin);
     return;
   }
-  emit(Store{target_of(s, m), "=", text}, origin, std::move(comment));
+  const Text target = target_of(s, m);
+  emit(Store{target, "=", text}, origin, std::move(comment));
+  check_finite(data, target, origin);
+}
+
+// Reports a value that is NaN or infinite, with its place in the container.
+void Lowering::check_finite(std::string_view data, const Text& target, ir::Id origin) {
+  const ir::Container& c = container(data);
+  if (!options_.check_finite || !c.type.is_scalar()) return;
+  const ScalarType t = c.type.scalar();
+  if (!is_floating(t) && !is_complex(t)) return;
+  support_.need(Helper::kFinite);
+  needs_call_ = true;
+  const Text flat = c.is_scalar() ? Text("0") : "(int64_t)(&(" + target + ") - " + base(data) + ")";
+  std::string condition;
+  for (const char* part : {".re", ".im", ""}) {
+    const bool member = *part != 0;
+    if (member != is_complex(t)) continue;
+    condition += (condition.empty() ? "!sdfg_is_finite(" : " || !sdfg_is_finite(") + target + part + ")";
+  }
+  If test;
+  test.branches.push_back(
+      {condition, {statement(Evaluate{"sdfg_fail(call, 10, " + std::to_string(ordinal(origin)) + ", " + flat + ")"})}});
+  emit(std::move(test), origin);
 }
 
 bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b,

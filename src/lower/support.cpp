@@ -105,6 +105,13 @@ static T& sdfg_outside(sdfg_call* call, int32_t ordinal, int64_t dimension, int6
 }
 )";
 
+constexpr const char* kFiniteText = R"(
+static inline bool sdfg_is_finite(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7ff0000000000000) != 0x7ff0000000000000; }
+static inline bool sdfg_is_finite(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7f800000) != 0x7f800000; }
+template <typename T>
+static inline bool sdfg_is_finite(const T& v) { return sdfg_is_finite((float)v); }
+)";
+
 constexpr const char* kFailedText = R"(
 static inline bool sdfg_failed(sdfg_call* call) { return __builtin_expect(__atomic_load_n(&call->status, __ATOMIC_RELAXED) != 0, 0); }
 )";
@@ -261,6 +268,7 @@ const char* text_of(Helper h) {
     case Helper::kAtomicUpdate: return kAtomicUpdateText;
     case Helper::kAtomicAdd: return kAtomicAddText;
     case Helper::kOutside: return kOutsideText;
+    case Helper::kFinite: return kFiniteText;
     case Helper::kFailed: return kFailedText;
     case Helper::kDeviceOwned: return kDeviceOwnedText;
     case Helper::kPinnedOwned: return kPinnedOwnedText;
@@ -276,6 +284,7 @@ const char* text_of(Helper h) {
 
 void Support::need(Helper h) {
   helpers_.insert(h);
+  if (h == Helper::kFinite) helpers_.insert(Helper::kFail);
   if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
   if (h == Helper::kOwned || h == Helper::kDeviceOwned || h == Helper::kPinnedOwned)
     helpers_.insert({Helper::kFail, Helper::kChecked});
@@ -291,9 +300,9 @@ std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
   for (const Helper h :
-       {Helper::kFail, Helper::kOutside, Helper::kFailed, Helper::kChecked, Helper::kOwned, Helper::kStreamOwner,
-        Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned, Helper::kLaunch,
-        Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
+       {Helper::kFail, Helper::kOutside, Helper::kFinite, Helper::kFailed, Helper::kChecked, Helper::kOwned,
+        Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned,
+        Helper::kLaunch, Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

@@ -98,6 +98,10 @@ Sentence sentence(const CallFailure& failure, const std::string& it) {
     case FailCode::kRecursion:
       return {ErrorClass::kUsage, "a function with persistent containers was called from inside its own call, at " + it,
               "make a second Function of the graph for the inner call"};
+    case FailCode::kObserver:
+      return {failure.cause ? failure.cause->error_class() : ErrorClass::kInternal,
+              failure.cause ? failure.cause->message() : "what watches the calls of " + it + " found one wrong",
+              failure.cause ? failure.cause->hint() : ""};
   }
   return {ErrorClass::kInternal, "failure code " + std::to_string(static_cast<int>(failure.code)) + " is unknown", ""};
 }

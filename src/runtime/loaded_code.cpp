@@ -7,8 +7,9 @@
 
 namespace sdfg::runtime {
 
-LoadedCode::LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols)
-    : memory_(std::move(memory)), symbols_(std::move(symbols)) {}
+LoadedCode::LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols,
+                       std::vector<std::unique_ptr<DebuggerEntry>> debugger)
+    : memory_(std::move(memory)), symbols_(std::move(symbols)), debugger_(std::move(debugger)) {}
 
 void* LoadedCode::find(std::string_view name) const noexcept {
   const auto it =
@@ -30,7 +31,12 @@ std::shared_ptr<const LoadedCode> load_objects(std::span<const std::span<const s
                                                const LoadSlots& slots) {
   require_original_process("loading code");
   LinkedObjects linked = link_objects(objects, slots);
-  return std::make_shared<const LoadedCode>(std::move(linked.memory), std::move(linked.symbols));
+  std::vector<std::unique_ptr<DebuggerEntry>> debugger;
+  for (std::size_t i = 0; slots.debugger && i < objects.size(); ++i) {
+    debugger.push_back(std::make_unique<DebuggerEntry>(std::vector<std::uint8_t>(objects[i].begin(), objects[i].end()),
+                                                       linked.sections[i]));
+  }
+  return std::make_shared<const LoadedCode>(std::move(linked.memory), std::move(linked.symbols), std::move(debugger));
 }
 
 }  // namespace sdfg::runtime

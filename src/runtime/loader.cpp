@@ -128,6 +128,7 @@ struct ObjectState {
   std::vector<std::pair<llvm::orc::SymbolStringPtr, llvm::jitlink::SymbolLookupFlags>> wanted;
   std::vector<LoadedSymbol> defined;
   std::vector<bool> weak;  // parallel to defined
+  SectionPlaces sections;
   std::optional<CodeAllocation> memory;
   std::optional<std::string> failure;
 };
@@ -187,6 +188,10 @@ class Context final : public JITLinkContext {
       state_.defined.push_back({(*symbol->getName()).str(), symbol->getAddress().toPtr<void*>(),
                                 static_cast<std::size_t>(symbol->getSize()), symbol->isCallable()});
       state_.weak.push_back(symbol->getLinkage() == llvm::jitlink::Linkage::Weak);
+    }
+    for (auto& section : graph.sections()) {
+      const llvm::jitlink::SectionRange range(section);
+      if (!range.empty()) state_.sections.emplace_back(section.getName().str(), range.getStart().getValue());
     }
     return llvm::Error::success();
   }
@@ -335,6 +340,7 @@ LinkedObjects link_objects(std::span<const std::span<const std::uint8_t>> object
     if (!states[i].memory) throw Error(ErrorClass::kInternal, "the linker finished without an answer");
     fill_slots(states[i], slots);
     linked.memory.push_back(std::move(*states[i].memory));
+    linked.sections.push_back(std::move(states[i].sections));
   }
   for (const auto& [name, symbol] : table) linked.symbols.push_back(symbol);
   return linked;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/debugger.hpp"
 #include "runtime/memory_manager.hpp"
 
 namespace sdfg::runtime {
@@ -24,7 +25,8 @@ struct LoadedSymbol {
 // Code of one program in memory; immutable. Unloaded with the last reference: whoever may still call it holds one.
 class LoadedCode {
  public:
-  LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols);
+  LoadedCode(std::vector<CodeAllocation> memory, std::vector<LoadedSymbol> symbols,
+             std::vector<std::unique_ptr<DebuggerEntry>> debugger = {});
   // The address of a global symbol of the program, nullptr if it has none of this name. Thread-safe.
   void* find(std::string_view name) const noexcept;
   // All global symbols, sorted by name.
@@ -34,6 +36,7 @@ class LoadedCode {
  private:
   std::vector<CodeAllocation> memory_;
   std::vector<LoadedSymbol> symbols_;
+  std::vector<std::unique_ptr<DebuggerEntry>> debugger_;  // forgotten before the memory goes
 };
 
 // What the loader stores into the writable slots that each object may define.
@@ -42,12 +45,14 @@ struct LoadSlots {
   void* program = nullptr;    // -> sdfg_program
   // -> sdfg_emulator of code compiled with MemoryChecks: device::emulated::table()
   const void* emulator = nullptr;
+  bool debugger = false;      // registers the code with debuggers while it is loaded
 };
 
 // What linking makes: the parts of a LoadedCode.
 struct LinkedObjects {
   std::vector<CodeAllocation> memory;
   std::vector<LoadedSymbol> symbols;
+  std::vector<SectionPlaces> sections;  // by object
 };
 // The part of load_objects that is compiled without type information, as LLVM is.
 LinkedObjects link_objects(std::span<const std::span<const std::uint8_t>> objects, const LoadSlots& slots);

@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdarg>
 #include <cstdint>
 #include <cstring>
+#include <sdfg/error.hpp>
 #include <sdfg/options.hpp>
+#include <string>
 #include <utility>
 
 #include "runtime/process.hpp"
@@ -621,13 +624,37 @@ std::span<const OpenMpEntry> openmp_entries() {
   return entries;
 }
 
+namespace {
+
+std::atomic<int> chosen_backend{-1};  // a ThreadsBackend; -1 until a compilation or a load needs one
+
+ThreadsBackend backend() noexcept {
+  int expected = -1;
+  chosen_backend.compare_exchange_strong(expected, static_cast<int>(ThreadsBackend::kOwn));
+  return static_cast<ThreadsBackend>(chosen_backend.load());
+}
+
+}  // namespace
+
+void choose_threads_backend(ThreadsBackend wanted) {
+  int before = -1;
+  const int value = static_cast<int>(wanted);
+  if (!chosen_backend.compare_exchange_strong(before, value) && before != value) {
+    throw Error(ErrorClass::kUsage,
+                "SDFG_THREADS_BACKEND can't change after the first compilation of the process, which chose " +
+                    std::string(before == static_cast<int>(ThreadsBackend::kLibomp) ? "libomp" : "own"));
+  }
+  if (wanted == ThreadsBackend::kLibomp && foreign_openmp() == nullptr) {
+    throw Error(ErrorClass::kEnvironment,
+                "SDFG_THREADS_BACKEND=libomp needs LLVM's OpenMP runtime, and none of libomp.so.5, libomp.so and "
+                "libiomp5.so can be opened",
+                {}, "install libomp, or leave the variable unset to use the library's own threads");
+  }
+}
+
 const ForeignOpenMp* foreign_openmp() noexcept {
   static const ForeignOpenMp* const found = []() -> const ForeignOpenMp* {
-    try {
-      if (resolve(Options{}).threads_backend != ThreadsBackend::kLibomp) return nullptr;
-    } catch (...) {
-      return nullptr;  // an ill-formed variable is reported where options are resolved for a compilation
-    }
+    if (backend() != ThreadsBackend::kLibomp) return nullptr;
     static ForeignOpenMp other;
     // A second LLVM OpenMP runtime in one process aborts it, so one that is there comes first.
     for (const int flags : {RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD, RTLD_LAZY | RTLD_LOCAL}) {

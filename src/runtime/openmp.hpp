@@ -4,6 +4,7 @@
 // `GOMP_*` and `omp_*`, and generated code never sees those.
 #pragma once
 
+#include <sdfg/options.hpp>
 #include <span>
 
 namespace sdfg::runtime {
@@ -16,7 +17,11 @@ struct OpenMpEntry {
 // Our own entries, over runtime/threads.
 std::span<const OpenMpEntry> openmp_entries();
 
-// With SDFG_THREADS_BACKEND=libomp, LLVM's OpenMP runtime for comparison: one that is in the process already, else one
+// The backend of the process: the first choice stands, since the arenas and the loaded code depend on it. Throws
+// Error(kUsage) for another one later and Error(kEnvironment) when libomp is asked for and can't be opened.
+void choose_threads_backend(ThreadsBackend wanted);
+
+// With the backend libomp, LLVM's OpenMP runtime for comparison: one that is in the process already, else one
 // that is opened. nullptr with our own threads (the default), and when none can be opened.
 struct ForeignOpenMp {
   void* handle = nullptr;

@@ -29,6 +29,8 @@ constexpr std::int32_t kHoldsInstance = 1;
 
 // CallState::reserved[0]: the first failure of the call, owned.
 constexpr std::size_t kFailureSlot = 0;
+// CallState::reserved[1]: what the observer keeps of the call, a std::shared_ptr<void>, owned.
+constexpr std::size_t kObservedSlot = 1;
 
 constexpr int kMostValues = 8;
 
@@ -105,13 +107,47 @@ struct Program::Access : DeviceCalls {
     if (arena != nullptr) arena->release(thread_index(), memory);
   }
 
+  // It may report a failure of the call's device work.
+  static void finish_device(CallState* call) {
+    if (call->device == nullptr) return;
+    if (const DeviceFinish device = device_finish.load(std::memory_order_acquire)) device(*call);
+    call->device = nullptr;
+  }
+
+  template <typename Watch>
+  static void observed(CallState* call, Watch watch) {
+    try {
+      watch();
+    } catch (const Error& e) {
+      set_cause(e);
+      record(call, FailCode::kObserver, -1, {});
+    } catch (const std::exception& e) {
+      set_cause({ErrorClass::kInternal, e.what()});
+      record(call, FailCode::kObserver, -1, {});
+    }
+  }
+
+  static void call_begin(CallState* call, void* const* arguments) {
+    CallObserver* observer = program_of(call)->observer_.get();
+    if (observer == nullptr) return;
+    observed(call, [&] {
+      call->reserved[kObservedSlot] = std::make_unique<std::shared_ptr<void>>(observer->begin(arguments)).release();
+    });
+  }
+
+  static void call_end(CallState* call, void* const* arguments) {
+    finish_device(call);
+    const std::unique_ptr<std::shared_ptr<void>> begun(
+        static_cast<std::shared_ptr<void>*>(std::exchange(call->reserved[kObservedSlot], nullptr)));
+    if (begun) {
+      observed(call, [&] { program_of(call)->observer_->end(begun->get(), arguments, call->status != 0); });
+    }
+    finish(call);
+  }
+
   static void finish(CallState* call) {
     Program* program = program_of(call);
-    if (call->device != nullptr) {
-      // First: it may report a failure of the call's device work.
-      if (const DeviceFinish device = device_finish.load(std::memory_order_acquire)) device(*call);
-      call->device = nullptr;
-    }
+    finish_device(call);
     if (call->status != 0) {
       const std::unique_ptr<CallFailure> failure(
           static_cast<CallFailure*>(std::exchange(call->reserved[kFailureSlot], nullptr)));
@@ -302,7 +338,8 @@ Program::~Program() {
 
 std::shared_ptr<Program> Program::load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info) {
   std::shared_ptr<Program> program(new Program(std::move(info)));
-  program->code_ = load_objects(objects, {abi_table(), program.get()});
+  program->code_ =
+      load_objects(objects, {.abi = abi_table(), .program = program.get(), .debugger = program->info_.debugger});
   program->entry_ = program->code_->find("sdfg_entry");
   program->packed_ = reinterpret_cast<PackedEntry>(program->code_->find("sdfg_packed"));
   if (program->entry_ == nullptr && program->packed_ == nullptr) {

@@ -26,6 +26,7 @@ struct ProgramInfo {
   std::vector<Error::Place> elements;  // by canonical ordinal: "container 'tmp'", "map 'i, j'" and the user's line
   std::string argument_layout;         // opaque here; the caller compares it before it calls
   std::int64_t workspace_bytes = 0;    // of External containers
+  bool debugger = false;               // code is registered with debuggers
 };
 
 // Time spent in one element, as reported through the `trace` entry of the ABI.
@@ -70,6 +71,19 @@ class Program {
   void reset_profile() noexcept;
   void set_trace_sink(TraceSink sink);
 
+  // Watches whole calls of code that was lowered to be observed. Called on the calling thread, several calls at once
+  // from several threads. An Error thrown fails the call; before the call it is not made at all.
+  class CallObserver {
+   public:
+    virtual ~CallObserver() = default;
+    // What `end` is to be given.
+    virtual std::shared_ptr<void> begin(void* const* arguments) = 0;
+    // Results are in host memory. `failed`: the call has reported a failure.
+    virtual void end(void* begun, void* const* arguments, bool failed) = 0;
+  };
+  // Not while a call runs.
+  void set_observer(std::shared_ptr<CallObserver> observer) noexcept { observer_ = std::move(observer); }
+
   // What the ABI entries call.
   struct Access;
   // What `fail` does, for entries that live elsewhere: the first failure of a call is kept, with this thread's cause.
@@ -101,6 +115,7 @@ class Program {
   std::atomic<void*> workspace_{nullptr};
   std::atomic<std::int64_t> workspace_bytes_{0};
 
+  std::shared_ptr<CallObserver> observer_;
   std::vector<ProfileSlot> profile_;
   mutable std::mutex sink_mutex_;
   std::shared_ptr<const TraceSink> sink_;
