@@ -3,6 +3,7 @@
 
 #include <sdfg/builder.hpp>
 #include <sdfg/compile.hpp>
+#include <sdfg/device.hpp>
 #include <sdfg/error.hpp>
 #include <sdfg/function.hpp>
 #include <sdfg/graph.hpp>

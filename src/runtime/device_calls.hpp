@@ -30,4 +30,7 @@ struct DeviceCalls {
                           std::int32_t ordinal);
 };
 
+// What `finish` does for a call that used the device; see set_device_finish.
+void finish_device(lower::CallState& call) noexcept;
+
 }  // namespace sdfg::runtime

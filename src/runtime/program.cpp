@@ -8,7 +8,9 @@
 #include <new>
 #include <utility>
 
+#include "device/emulated/emulator.hpp"
 #include "runtime/device_calls.hpp"
+#include "runtime/device_program.hpp"
 #include "runtime/libraries.hpp"
 #include "runtime/process.hpp"
 #include "runtime/streams.hpp"
@@ -326,6 +328,14 @@ void Program::report(CallState* call, FailCode code, std::int32_t ordinal) noexc
   Access::fail(call, static_cast<std::int32_t>(code), ordinal, nullptr, 0);
 }
 
+bool Program::hold_instance(CallState* call, std::int32_t ordinal) {
+  return Access::hold_instance(call, ordinal);
+}
+
+void set_device_finish(DeviceFinish finish) noexcept {
+  device_finish.store(finish, std::memory_order_release);
+}
+
 const void* abi_table() noexcept {
   return &kTable;
 }
@@ -336,21 +346,36 @@ Program::~Program() {
   reset_persistent();
 }
 
+void Program::bind(std::span<const std::span<const std::uint8_t>> objects) {
+  code_ = load_objects(objects, {.abi = abi_table(),
+                                 .program = this,
+                                 .emulator = device::emulated::table(),
+                                 .debugger = info_.debugger});
+  entry_ = code_->find("sdfg_entry");
+  packed_ = reinterpret_cast<PackedEntry>(code_->find("sdfg_packed"));
+  if (entry_ == nullptr && packed_ == nullptr) {
+    throw Error(ErrorClass::kLoad,
+                "the object of graph '" + info_.name + "' defines neither sdfg_entry nor sdfg_packed");
+  }
+}
+
 std::shared_ptr<Program> Program::load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info) {
   std::shared_ptr<Program> program(new Program(std::move(info)));
-  program->code_ =
-      load_objects(objects, {.abi = abi_table(), .program = program.get(), .debugger = program->info_.debugger});
-  program->entry_ = program->code_->find("sdfg_entry");
-  program->packed_ = reinterpret_cast<PackedEntry>(program->code_->find("sdfg_packed"));
-  if (program->entry_ == nullptr && program->packed_ == nullptr) {
-    throw Error(ErrorClass::kLoad,
-                "the object of graph '" + program->info_.name + "' defines neither sdfg_entry nor sdfg_packed");
-  }
+  program->bind(objects);
   return program;
 }
 
 std::shared_ptr<Program> Program::load(std::span<const std::uint8_t> object, ProgramInfo info) {
   return load(std::span<const std::span<const std::uint8_t>>(&object, 1), std::move(info));
+}
+
+std::shared_ptr<Program> Program::load(std::span<const std::uint8_t> object, ProgramInfo info, DevicePart device) {
+  set_device_finish(&finish_device);
+  std::shared_ptr<Program> program(new Program(std::move(info)));
+  program->bind(std::span<const std::span<const std::uint8_t>>(&object, 1));
+  program->device_ =
+      std::make_unique<DeviceProgram>(std::move(device), program->info_.name, program->info_.elements, program.get());
+  return program;
 }
 
 void Program::set_workspace(void* memory, std::int64_t bytes) noexcept {
@@ -362,6 +387,7 @@ void Program::reset_persistent() noexcept {
   const std::lock_guard lock(instance_mutex_);
   for (auto& [ordinal, slot] : persistent_) unmap_pages(slot.memory, slot.bytes);
   persistent_.clear();
+  if (device_) device_->reset_persistent();
 }
 
 std::vector<ElementProfile> Program::profile() const {

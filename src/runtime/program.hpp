@@ -21,6 +21,9 @@
 
 namespace sdfg::runtime {
 
+class DeviceProgram;
+struct DevicePart;
+
 struct ProgramInfo {
   std::string name;                    // of the graph, for reports
   std::vector<Error::Place> elements;  // by canonical ordinal: "container 'tmp'", "map 'i, j'" and the user's line
@@ -50,6 +53,8 @@ class Program {
   // missing.
   static std::shared_ptr<Program> load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info);
   static std::shared_ptr<Program> load(std::span<const std::uint8_t> object, ProgramInfo info);
+  // Of a program that uses a device (runtime/device_program.hpp); throws what loading kernels throws, too.
+  static std::shared_ptr<Program> load(std::span<const std::uint8_t> object, ProgramInfo info, DevicePart device);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -61,6 +66,8 @@ class Program {
   const LoadedCode& code() const noexcept { return *code_; }
 
   ArenaPool& arenas() noexcept { return arenas_; }
+  // Null for a program without a device.
+  DeviceProgram* device() noexcept { return device_.get(); }
   // Memory for External containers; not owned. Size 0 unsets it. Not while a call runs.
   void set_workspace(void* memory, std::int64_t bytes) noexcept;
   // Frees the persistent containers; the next call starts with fresh ones. Not while a call runs.
@@ -88,9 +95,12 @@ class Program {
   struct Access;
   // What `fail` does, for entries that live elsewhere: the first failure of a call is kept, with this thread's cause.
   static void report(lower::CallState* call, lower::FailCode code, std::int32_t ordinal) noexcept;
+  // Waits until no other call uses the persistent containers; false after it reported a recursive call.
+  static bool hold_instance(lower::CallState* call, std::int32_t ordinal);
 
  private:
   explicit Program(ProgramInfo info);
+  void bind(std::span<const std::span<const std::uint8_t>> objects);
 
   struct Persistent {
     void* memory = nullptr;
@@ -102,6 +112,7 @@ class Program {
 
   ProgramInfo info_;
   std::shared_ptr<const LoadedCode> code_;
+  std::unique_ptr<DeviceProgram> device_;
   void* entry_ = nullptr;
   PackedEntry packed_ = nullptr;
   ArenaPool arenas_;

@@ -1,13 +1,15 @@
 // Compiles kernel text for the emulated device and makes it a module; memory of it as a small class.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <memory>
 #include <sdfg/error.hpp>
 #include <string>
 #include <vector>
 
-#include "codegen/emulator_prelude.hpp"
+#include "codegen/device_text.hpp"
 #include "compile/build_id.hpp"
 #include "compile/compiler.hpp"
 #include "compile/host_target.hpp"
@@ -126,7 +128,7 @@ inline Program make_program(Device& device, const std::vector<KernelText>& kerne
         "extern \"C\" void " + kernel.name + "_run(void* const* arguments) { " + kernel.name + "(" + unpack + "); }\n";
     image.kernels.push_back(info);
   }
-  program.text = codegen::emulator_prelude() + tasklet::cpp_helpers(body) + body;
+  program.text = codegen::emulated_prelude() + tasklet::cpp_helpers(body) + body;
   program.names->elements.resize(102);
   program.names->elements[100] = {"map 'first'", {"user.cpp", 10, 1}};
   program.names->elements[101] = {"map 'second'", {"user.cpp", 20, 1}};
