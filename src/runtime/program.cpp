@@ -347,10 +347,9 @@ Program::~Program() {
 }
 
 void Program::bind(std::span<const std::span<const std::uint8_t>> objects) {
-  code_ = load_objects(objects, {.abi = abi_table(),
-                                 .program = this,
-                                 .emulator = device::emulated::table(),
-                                 .debugger = info_.debugger});
+  code_ = load_objects(
+      objects,
+      {.abi = abi_table(), .program = this, .emulator = device::emulated::table(), .debugger = info_.debugger});
   entry_ = code_->find("sdfg_entry");
   packed_ = reinterpret_cast<PackedEntry>(code_->find("sdfg_packed"));
   if (entry_ == nullptr && packed_ == nullptr) {
