@@ -22,7 +22,7 @@ namespace sdfg::compiler {
 
 namespace {
 
-namespace nv = cuda::nvrtc;
+namespace nv = nvrtc_abi;
 
 constexpr int kMostAtOnce = 8;
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -279,7 +279,7 @@ CompileResult compile_device(const CompileRequest& request) {
     return failure(std::string("NVRTC did not take the source: ") + api.error_string(made));
   }
   const auto destroy = [&api](nv::Program p) { api.destroy(&p); };
-  const std::unique_ptr<cuda::nvrtc::ProgramHandle, decltype(destroy)> owner(program, destroy);
+  const std::unique_ptr<nv::ProgramHandle, decltype(destroy)> owner(program, destroy);
   const nv::Result compiled = api.compile(program, static_cast<int>(options.size()), options.data());
 
   CompileResult result;

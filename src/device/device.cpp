@@ -2,6 +2,7 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -81,6 +82,18 @@ Error operation_error(ErrorClass error_class, std::string text, const Site& site
   return {error_class, std::move(text), std::move(places), std::move(hint)};
 }
 
+void check_parameters(const Limits& limits, const KernelInfo& kernel, const Site& site) {
+  std::int64_t bytes = 0;
+  for (const ParameterInfo& parameter : kernel.parameters) {
+    const std::int64_t alignment = std::clamp<std::int64_t>(parameter.bytes & -parameter.bytes, 1, 16);
+    bytes = (bytes + alignment - 1) / alignment * alignment + parameter.bytes;
+  }
+  if (bytes > limits.parameter_bytes) {
+    refuse_launch(kernel,
+                  "its parameters take " + number(bytes) + " bytes, more than " + number(limits.parameter_bytes), site);
+  }
+}
+
 void check_launch(const Limits& limits, const KernelInfo& kernel, const Launch& launch, const Site& site) {
   static constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
   for (std::size_t d = 0; d < 3; ++d) {
@@ -121,15 +134,6 @@ void check_launch(const Limits& limits, const KernelInfo& kernel, const Launch& 
                   "its static shared memory has " + number(kernel.shared_bytes) + " bytes, more than " +
                       number(limits.static_shared),
                   site);
-  }
-  std::int64_t bytes = 0;
-  for (const ParameterInfo& parameter : kernel.parameters) {
-    const std::int64_t alignment = std::clamp<std::int64_t>(parameter.bytes & -parameter.bytes, 1, 16);
-    bytes = (bytes + alignment - 1) / alignment * alignment + parameter.bytes;
-  }
-  if (bytes > limits.parameter_bytes) {
-    refuse_launch(kernel,
-                  "its parameters take " + number(bytes) + " bytes, more than " + number(limits.parameter_bytes), site);
   }
 }
 

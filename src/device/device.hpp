@@ -285,7 +285,9 @@ std::shared_ptr<Device> open(const DeviceChoice& choice);
 // Whether open() of a CUDA device could work: a driver and at least one device. Never throws; the answer is remembered.
 bool cuda_available() noexcept;
 
-// What both implementations check alike before a launch. Throws Error(kLaunch) naming the limit and the value.
+// What both implementations check alike before a launch, and once per kernel. Throw Error(kLaunch) naming the limit and
+// the value.
+void check_parameters(const Limits& limits, const KernelInfo& kernel, const Site& site);
 void check_launch(const Limits& limits, const KernelInfo& kernel, const Launch& launch, const Site& site);
 // Sizes, strides and overlapping rows. Throws Error(kLaunch).
 void check_copy(const Copy& copy, const Site& site);

@@ -302,7 +302,7 @@ TEST_CASE("launches outside of the limits are refused by name and value") {
   KernelInfo big;
   big.name = "big";
   big.parameters.assign(5000, {8, false, false, false, -1});
-  CHECK(has(error_of([&] { check_launch(device.limits(), big, {}, {}); }), "its parameters take 40000 bytes"));
+  CHECK(has(error_of([&] { check_parameters(device.limits(), big, {}); }), "its parameters take 40000 bytes"));
   CHECK(device.ledger().total.launches == 0);
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace sdfg::cuda::nvrtc {
+namespace sdfg::nvrtc_abi {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
@@ -40,4 +40,4 @@ struct Table {
 #undef SDFG_MEMBER
 };
 
-}  // namespace sdfg::cuda::nvrtc
+}  // namespace sdfg::nvrtc_abi

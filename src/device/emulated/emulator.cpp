@@ -421,6 +421,7 @@ class Implementation final : public Emulator {
     module->code->names = image.names;
     module->code->keep_alive = image.keep_alive;
     for (std::size_t i = 0; i < image.kernels.size(); ++i) {
+      check_parameters(limits_, image.kernels[i], {image.names, image.kernels[i].ordinal});
       if (image.entries[i] == nullptr)
         throw Error(ErrorClass::kLoad, "the kernel '" + image.kernels[i].name + "' has no entry");
       module->code->kernels.emplace_back(image.kernels[i], image.entries[i], module->code);
