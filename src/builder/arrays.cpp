@@ -65,10 +65,6 @@ std::vector<bool> reduced_dimensions(const BuilderImpl& b, std::size_t rank, con
   return reduced;
 }
 
-BuilderImpl& builder_of(const ExprRef& a, const ExprRef& b) {
-  return a->owner != nullptr ? *a->owner : *b->owner;
-}
-
 symbolic::Substitution at_positions(const std::vector<symbolic::Expr>& positions) {
   symbolic::Substitution by;
   for (std::size_t d = 0; d < positions.size(); ++d) by[placeholder(positions.size() - 1 - d)] = positions[d];
@@ -80,20 +76,6 @@ std::vector<symbolic::Expr> target_indices(const WindowNode& target, const std::
   std::vector<symbolic::Expr> indices = target.indices();
   for (symbolic::Expr& i : indices) i = symbolic::substitute(i, by);
   return indices;
-}
-
-// Operands of products are read many times: anything but a plain read is computed first.
-TreePtr plain_operand(BuilderImpl& b, const ExprRef& x, const SourceLocation& where) {
-  const TreePtr tree = b.use(x, where);
-  if (!std::holds_alternative<Op>(tree->node)) return tree;
-  b.keep(*x);
-  return x->tree;
-}
-
-std::vector<std::string> all_reads(const ExprRef& a, const ExprRef& b) {
-  std::vector<std::string> out;
-  std::set_union(a->reads.begin(), a->reads.end(), b->reads.begin(), b->reads.end(), std::back_inserter(out));
-  return out;
 }
 
 }  // namespace
@@ -135,81 +117,6 @@ ExprRef mean(ScalarType type, const ExprRef& x, const int* axes, std::size_t cou
   const ExprRef elements =
       b.make({}, cast_tree(type, index_tree(number_of)), b.assigned_in(number_of), location_of(where));
   return apply(Op::kDiv, type, total, elements);
-}
-
-ExprRef matmul(ScalarType type, const ExprRef& a, const ExprRef& b_, Where where_) {
-  const SourceLocation where = location_of(where_);
-  BuilderImpl& b = builder_of(a, b_);
-  const TreePtr left = cast_tree(type, plain_operand(b, a, where));
-  const TreePtr right = cast_tree(type, plain_operand(b, b_, where));
-  const ir::Extents& sa = a->shape;
-  const ir::Extents& sb = b_->shape;
-  const bool row = sa.size() == 1;  // a vector from the left
-  const bool column = sb.size() == 1;
-  const symbolic::Expr inner = sa.back();
-  const symbolic::Expr& other = column ? sb[0] : sb[sb.size() - 2];
-  if (inner != other) {
-    const bool never = (inner - other).constant().has_value();
-    b.fail(where,
-           "matmul multiplies rows of " + inner.str() + " elements by columns of " + other.str() +
-               (never ? "" : ", which are not known to be equal"),
-           never ? "" : "declare both arrays with the same symbol");
-  }
-  // Leading dimensions broadcast; operands may have more or fewer of them, or extent one.
-  const std::size_t lead_a = row ? 0 : sa.size() - 2;
-  const std::size_t lead_b = column ? 0 : sb.size() - 2;
-  const std::size_t lead = std::max(lead_a, lead_b);
-  ir::Extents shape(lead, symbolic::Expr(1));
-  const auto widen = [&](const ir::Extents& s, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k) {
-      symbolic::Expr& to = shape[lead - n + k];
-      if (to.is_one()) {
-        to = s[k];
-      } else if (!s[k].is_one() && s[k] != to) {
-        b.fail(where,
-               "the leading extents " + to.str() + " and " + s[k].str() + " of a matmul are not known to be equal");
-      }
-    }
-  };
-  widen(sa, lead_a);
-  widen(sb, lead_b);
-  ir::Extents points = shape;
-  if (!row) {
-    shape.push_back(sa[sa.size() - 2]);
-    points.push_back(shape.back());
-  }
-  if (!column) {
-    shape.push_back(sb.back());
-    points.push_back(shape.back());
-  }
-  points.push_back(inner);
-
-  ExprRef e = b.make(shape, nullptr, all_reads(a, b_), where);
-  e->type = type;
-  e->compute = [=, left_shape = sa, right_shape = sb](BuilderImpl& builder, const WindowNode& target,
-                                                      const SourceLocation& at) {
-    builder.store_tree(target, {}, literal_tree(number(0, type), type), at);
-    builder.over_shape(points, at, [&](const std::vector<symbolic::Expr>& positions) {
-      const symbolic::Expr& k = positions.back();
-      const std::vector<symbolic::Expr> result(positions.begin(), positions.end() - 1);
-      const auto leading = [&](const ir::Extents& s, std::size_t n) {
-        std::vector<symbolic::Expr> at_;
-        for (std::size_t d = 0; d < n; ++d) at_.push_back(s[d].is_one() ? symbolic::Expr(0) : positions[lead - n + d]);
-        return at_;
-      };
-      std::vector<symbolic::Expr> left_at = leading(left_shape, lead_a);
-      std::vector<symbolic::Expr> right_at = leading(right_shape, lead_b);
-      if (!row) left_at.push_back(positions[lead]);
-      left_at.push_back(k);
-      right_at.push_back(k);
-      if (!column) right_at.push_back(result.back());
-      TreePtr product =
-          op_tree(Op::kMul, type, {substitute(left, at_positions(left_at)), substitute(right, at_positions(right_at))});
-      builder.store_element(target.container, target_indices(target, result), {Reduce::sum, false, true},
-                            std::move(product), at);
-    });
-  };
-  return e;
 }
 
 ExprRef transpose(const ExprRef& x, const int* permutation, std::size_t count, Where where_) {

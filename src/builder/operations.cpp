@@ -1,5 +1,6 @@
 // Whole-array operations as library nodes.
 #include <algorithm>
+#include <sdfg/array.hpp>
 #include <sdfg/operations.hpp>
 
 #include "builder/impl.hpp"
@@ -87,6 +88,46 @@ int checked_axis(const BuilderImpl& b, int axis, const ExprRef& x, const SourceL
 }
 
 }  // namespace
+
+ExprRef matmul(ScalarType type, const ExprRef& a, const ExprRef& b_, Where where_) {
+  const SourceLocation where = location_of(where_);
+  BuilderImpl& b = a->owner != nullptr ? *a->owner : *b_->owner;
+  const ir::Extents& sa = a->shape;
+  const ir::Extents& sb = b_->shape;
+  const bool row = sa.size() == 1;  // a vector from the left
+  const bool column = sb.size() == 1;
+  const symbolic::Expr inner = sa.back();
+  const symbolic::Expr& other = column ? sb[0] : sb[sb.size() - 2];
+  if (inner != other) {
+    const bool never = (inner - other).constant().has_value();
+    b.fail(where,
+           "matmul multiplies rows of " + inner.str() + " elements by columns of " + other.str() +
+               (never ? "" : ", which are not known to be equal"),
+           never ? "" : "declare both arrays with the same symbol");
+  }
+  // Leading dimensions broadcast; operands may have more or fewer of them, or extent one.
+  const std::size_t lead_a = row ? 0 : sa.size() - 2;
+  const std::size_t lead_b = column ? 0 : sb.size() - 2;
+  const std::size_t lead = std::max(lead_a, lead_b);
+  ir::Extents shape(lead, symbolic::Expr(1));
+  const auto widen = [&](const ir::Extents& s, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      symbolic::Expr& to = shape[lead - n + k];
+      if (to.is_one()) {
+        to = s[k];
+      } else if (!s[k].is_one() && s[k] != to) {
+        b.fail(where,
+               "the leading extents " + to.str() + " and " + s[k].str() + " of a matmul are not known to be equal");
+      }
+    }
+  };
+  widen(sa, lead_a);
+  widen(sb, lead_b);
+  if (!row) shape.push_back(sa[sa.size() - 2]);
+  if (!column) shape.push_back(sb.back());
+  std::vector<Input> inputs = {{"_a", container_of(b, a, type, where)}, {"_b", container_of(b, b_, type, where)}};
+  return operation(b, ir::MatMul{}, type, std::move(shape), std::move(inputs), "_c", where);
+}
 
 ExprRef cholesky(ScalarType type, const ExprRef& a, bool lower, Where where_) {
   const SourceLocation where = location_of(where_);

@@ -189,6 +189,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   analyse_cpp_tasklets(work, compiler::analyse_cpp);
   library::ExpandOptions expansion;
   expansion.opt_level = *o.opt_level;
+  expansion.vector_bytes = target.vector_bytes();
   library::expand_library_nodes(work, expansion, &p->explanations);
   if (*o.verify) ir::check(work);
   transform::PrepareOptions prepare;

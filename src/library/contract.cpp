@@ -6,6 +6,7 @@
 #include <set>
 
 #include "library/expansions.hpp"
+#include "library/packed.hpp"
 
 namespace sdfg::library {
 
@@ -240,8 +241,113 @@ class Nest {
   Labels summed_;
 };
 
+// The contraction as a (batched) matrix product: one summed label, one label of each operand that stays, and labels
+// that all three share.
+struct AsProduct {
+  int m = 0, n = 0, k = 0;
+  Labels batch;
+};
+
+std::optional<AsProduct> as_product(const Contraction& c) {
+  if (c.in.size() != 2 || c.alpha.imag() != 0 || c.beta.imag() != 0) return std::nullopt;
+  const ScalarType t = c.out.type();
+  if (t != ScalarType::kFloat32 && t != ScalarType::kFloat64) return std::nullopt;
+  if (c.in[0].type() != t || c.in[1].type() != t || (c.addend != nullptr && c.addend->type() != t)) return std::nullopt;
+  const auto has = [](const Labels& labels, int l) {
+    return std::find(labels.begin(), labels.end(), l) != labels.end();
+  };
+  for (const Labels* labels : {&c.labels[0], &c.labels[1], &c.out_labels}) {
+    if (std::set<int>(labels->begin(), labels->end()).size() != labels->size()) return std::nullopt;
+  }
+  AsProduct out;
+  int found[3] = {0, 0, 0};
+  std::set<int> all(c.labels[0].begin(), c.labels[0].end());
+  all.insert(c.labels[1].begin(), c.labels[1].end());
+  for (const int l : all) {
+    const bool a = has(c.labels[0], l), b = has(c.labels[1], l), o = has(c.out_labels, l);
+    if (a && b && o) {
+      out.batch.push_back(l);
+    } else if (a && b) {
+      out.k = l, ++found[2];
+    } else if (o) {
+      (a ? out.m : out.n) = l, ++found[a ? 0 : 1];
+    } else {
+      return std::nullopt;  // summed over one operand alone
+    }
+  }
+  for (const int l : c.out_labels) {
+    if (!all.contains(l)) return std::nullopt;
+  }
+  if (found[0] != 1 || found[1] != 1 || found[2] != 1) return std::nullopt;
+  return out;
+}
+
+// The matrix of labels (row, column) in an operand, the other labels being at fixed places.
+MatrixView matrix_of(const Operand& o, const Labels& labels, int row, int column, const std::map<int, Expr>& batch) {
+  MatrixView v;
+  v.data = o.data();
+  v.row = stride_in(o, labels, row);
+  v.column = stride_in(o, labels, column);
+  v.part = [o, labels, row, column, batch](const ir::Range& rows, const ir::Range& columns) {
+    std::vector<ir::Range> ranges;
+    for (const int l : labels)
+      ranges.push_back(l == row ? rows : l == column ? columns : ir::Range::index(batch.at(l)));
+    return o.part(ranges);
+  };
+  return v;
+}
+
 void contract(const Node& n, const Contraction& c) {
-  Nest(n, c).run();
+  const std::optional<AsProduct> product = n.options->opt_level >= 2 ? as_product(c) : std::nullopt;
+  if (!product) {
+    Nest(n, c).run();
+    return;
+  }
+  const std::map<int, Expr> extent = extents_of(n, c);
+  Product p;
+  p.type = c.out.type();
+  p.m = extent.at(product->m);
+  p.n = extent.at(product->n);
+  p.k = extent.at(product->k);
+  p.alpha = c.alpha.real();
+  p.beta = c.beta.real();
+  const auto packed = [&](Emitter& start) {
+    std::map<int, Expr> at;
+    const std::function<void(Emitter&, std::size_t)> batches = [&](Emitter& here, std::size_t next) {
+      if (next < product->batch.size()) {
+        here.loop("batch", 0, extent.at(product->batch[next]), [&](Emitter& inner, const Expr& b) {
+          at[product->batch[next]] = b;
+          batches(inner, next + 1);
+        });
+        return;
+      }
+      Product one = p;
+      one.a = matrix_of(c.in[0], c.labels[0], product->m, product->k, at);
+      one.b = matrix_of(c.in[1], c.labels[1], product->k, product->n, at);
+      one.c = matrix_of(c.out, c.out_labels, product->m, product->n, at);
+      std::optional<MatrixView> old;
+      if (c.addend != nullptr && c.beta != 0.0) old = matrix_of(*c.addend, c.out_labels, product->m, product->n, at);
+      one.old = old ? &*old : nullptr;
+      packed_product(here, one, *n.options);
+    };
+    batches(start, 0);
+  };
+  const tasklet::Expr pays = packing_pays(p);
+  const auto* decided = std::get_if<tasklet::Literal>(&pays.node());
+  if (decided != nullptr && std::get<bool>(decided->value)) {
+    n.reason("packed tiles: the sizes are known to be worth it");
+    Emitter here = *n.emitter;
+    packed(here);
+  } else if (decided != nullptr) {
+    Nest(n, c).run();
+  } else {
+    n.reason("packed tiles where the sizes are worth it at run time, else:");
+    n.emitter->branch(pays, packed, [&](Emitter& small) {
+      Node other = n;
+      other.emitter = &small;
+      Nest(other, c).run();
+    });
+  }
 }
 
 Labels counted(int first, std::size_t count) {
@@ -390,7 +496,10 @@ void expand(const ir::Axpy& op, const Node& n) {
 }
 
 // Only the triangle that `lower` names is written, as BLAS does.
-void expand(const ir::Syrk& op, const Node& n) {
+namespace {
+
+// One sum for each element of the triangle.
+void triangle_of_sums(const ir::Syrk& op, const Node& n) {
   const Operand a = n.in("_a").fitted(2), c = n.out("_c").fitted(2);
   const Operand old = n.find_in("_cin") != nullptr ? n.find_in("_cin")->fitted(2) : c;
   const Expr rows = c.extent(0), inner = a.extent(op.trans ? 0 : 1);
@@ -421,6 +530,43 @@ void expand(const ir::Syrk& op, const Node& n) {
                         });
                       });
   });
+}
+
+}  // namespace
+
+void expand(const ir::Syrk& op, const Node& n) {
+  const Operand a = n.in("_a").fitted(2), c = n.out("_c").fitted(2);
+  const Operand* cin = n.find_in("_cin");
+  const bool tiles = n.options->opt_level >= 2 &&
+                     (c.type() == ScalarType::kFloat64 || c.type() == ScalarType::kFloat32) && a.type() == c.type() &&
+                     (cin == nullptr || cin->type() == c.type()) && op.alpha.imag() == 0 && op.beta.imag() == 0;
+  if (!tiles) {
+    triangle_of_sums(op, n);
+    return;
+  }
+  Product p;
+  p.type = c.type();
+  p.m = p.n = c.extent(0);
+  p.k = a.extent(op.trans ? 0 : 1);
+  p.alpha = op.alpha.real();
+  p.beta = op.beta.real();
+  p.triangle = op.lower ? Triangle::kLower : Triangle::kUpper;
+  const Labels rows{0, 1};
+  const MatrixView whole = matrix_of(a, rows, 0, 1, {});
+  p.a = op.trans ? whole.transposed() : whole;
+  p.b = op.trans ? whole : whole.transposed();
+  p.c = matrix_of(c, rows, 0, 1, {});
+  std::optional<MatrixView> old;
+  if (cin != nullptr && p.beta != 0.0) old = matrix_of(cin->fitted(2), rows, 0, 1, {});
+  p.old = old ? &*old : nullptr;
+  n.reason("packed tiles where the sizes are worth it, else:");
+  n.emitter->branch(
+      packing_pays(p), [&](Emitter& here) { packed_product(here, p, *n.options); },
+      [&](Emitter& small) {
+        Node other = n;
+        other.emitter = &small;
+        triangle_of_sums(op, other);
+      });
 }
 
 void expand(const ir::Einsum& op, const Node& n) {

@@ -41,6 +41,17 @@ ir::Subset Operand::element(std::span<const Expr> indices) const {
   return ir::Subset::index(at);
 }
 
+ir::Subset Operand::part(std::span<const ir::Range> ranges) const {
+  std::vector<ir::Range> out;
+  for (std::size_t d = 0; d < subset_.rank(); ++d) out.push_back(ir::Range::index(subset_[d].begin));
+  for (std::size_t d = 0; d < dims_.size(); ++d) {
+    const ir::Range& whole = subset_[dims_[d]];
+    const ir::Range& r = ranges[d];
+    out[dims_[d]] = {whole.begin + r.begin * whole.step, whole.begin + r.end * whole.step, whole.step * r.step, 1};
+  }
+  return ir::Subset(std::move(out));
+}
+
 Operand Operand::fitted(std::size_t wanted) const {
   Operand out = *this;
   auto drop = [&](auto&& may_go) {
@@ -213,6 +224,43 @@ void Emitter::compute(const std::vector<Read>& reads, const tasklet::Expr& code,
   ir::Node* node = s.find_node(id);
   auto& tasklet_node = std::get<ir::Tasklet>(node->kind);
   tasklet_node.code.body = tasklet::infer_types(tasklet_node.code.body, ir::type_environment(*graph_, s, *node));
+}
+
+void Emitter::cpp(const std::vector<Pointer>& inputs, const std::vector<Pointer>& outputs, const std::string& text,
+                  const std::string& file_text) const {
+  ir::Element& e = graph_->append(*at_, ir::State{}, label_, location_);
+  auto& s = std::get<ir::State>(e.kind);
+  ir::Tasklet t;
+  t.code.language = tasklet::Language::kCpp;
+  t.code.text = text;
+  t.code.global_text = file_text;
+  t.code.cpp.emplace();
+  t.code.cpp->side_effects = false;
+  t.side_effects = false;
+  const ir::Id id = graph_->new_id();
+  const auto connect = [&](const Pointer& p, bool output) {
+    (output ? t.outputs : t.inputs).push_back({p.connector, Type::pointer(ir::resolve(*graph_, p.data)->type)});
+    (output ? t.code.cpp->writes : t.code.cpp->reads).push_back(p.connector);
+    ir::Node access;
+    access.id = graph_->new_id();
+    access.kind = ir::Access{p.data};
+    ir::Memlet m;
+    m.id = graph_->new_id();
+    m.src = output ? id : access.id;
+    m.dst = output ? access.id : id;
+    (output ? m.src_connector : m.dst_connector) = p.connector;
+    (output ? m.dst_subset : m.src_subset) = p.window;
+    s.nodes.push_back(std::move(access));
+    s.edges.push_back(std::move(m));
+  };
+  for (const Pointer& p : inputs) connect(p, false);
+  for (const Pointer& p : outputs) connect(p, true);
+  ir::Node node;
+  node.id = id;
+  node.label = label_;
+  node.location = location_;
+  node.kind = std::move(t);
+  s.nodes.push_back(std::move(node));
 }
 
 void Emitter::copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at,

@@ -31,7 +31,8 @@ class Operand {
   Expr size() const;
   // Distance in memory of neighbours in dimension d, in elements.
   Expr stride(std::size_t d) const;
-  ir::Subset element(std::span<const Expr> indices) const;  // one index per dimension that is left
+  ir::Subset element(std::span<const Expr> indices) const;   // one index per dimension that is left
+  ir::Subset part(std::span<const ir::Range> ranges) const;  // one range per dimension that is left
   std::vector<Expr> strides() const;
 
   // Drops dimensions until `rank` are left: single indices first, outermost first, then others of extent one. Throws
@@ -55,6 +56,12 @@ struct Read {
   std::string connector;
   std::string data;
   ir::Subset at;
+};
+// A pointer connector of C++ text: it names the first element of the window.
+struct Pointer {
+  std::string connector;
+  std::string data;
+  ir::Subset window;
 };
 struct Write {
   std::string data;
@@ -93,6 +100,10 @@ class Emitter {
                       const std::function<void(Emitter&, const std::string& container)>& body) const;
   // write = code over the connectors of the reads.
   void compute(const std::vector<Read>& reads, const tasklet::Expr& code, const Write& write) const;
+  // C++ text that reads and writes through pointers and has no other effect; it may name symbols and the functions of
+  // `file_text`.
+  void cpp(const std::vector<Pointer>& inputs, const std::vector<Pointer>& outputs, const std::string& text,
+           const std::string& file_text) const;
   void copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at,
             std::optional<ir::Wcr> wcr = {}) const;
   Expr assign(const std::string& name, const tasklet::Expr& value) const;  // a fresh symbol

@@ -20,7 +20,8 @@ const Operand* find(const std::vector<Operand>& all, std::string_view connector)
 
 class Expansion {
  public:
-  Expansion(ir::Graph& g, std::vector<std::string>* reasons) : graph_(g), reasons_(reasons) {}
+  Expansion(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons)
+      : graph_(g), options_(options), reasons_(reasons) {}
 
   void sequence(ir::Sequence& s) {
     std::vector<std::unique_ptr<ir::Element>> items = std::move(s.items);
@@ -114,6 +115,7 @@ class Expansion {
     n.library = &library;
     n.emitter = &emitter;
     n.reasons = reasons_;
+    n.options = &options_;
     try {
       std::set<std::string> read;
       for (const ir::Memlet* m : state.in_edges(node.id)) {
@@ -171,6 +173,7 @@ class Expansion {
   }
 
   ir::Graph& graph_;
+  const ExpandOptions& options_;
   std::vector<std::string>* reasons_;
   std::set<ir::Id> used_;
   bool element_used_ = false;
@@ -205,8 +208,8 @@ void Node::reason(const std::string& text) const {
     reasons->push_back(std::string(ir::name_of(library->op)) + " '" + emitter->label() + "': " + text);
 }
 
-void expand_library_nodes(ir::Graph& g, const ExpandOptions&, std::vector<std::string>* reasons) {
-  Expansion(g, reasons).sequence(g.body);
+void expand_library_nodes(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons) {
+  Expansion(g, options, reasons).sequence(g.body);
 }
 
 }  // namespace sdfg::library

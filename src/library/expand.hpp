@@ -9,7 +9,8 @@
 namespace sdfg::library {
 
 struct ExpandOptions {
-  int opt_level = 3;
+  int opt_level = 3;      // below 2: loop nests only
+  int vector_bytes = 32;  // of the target's widest vectors
 };
 
 // Expands every library node; Copy and Fill become memlets and maps as well. Each choice adds a line to `reasons`.

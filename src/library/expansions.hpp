@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "library/emit.hpp"
+#include "library/expand.hpp"
 
 namespace sdfg::library {
 
@@ -17,6 +18,7 @@ struct Node {
   std::vector<std::optional<ir::Wcr>> output_wcr;
   Emitter* emitter = nullptr;
   std::vector<std::string>* reasons = nullptr;
+  const ExpandOptions* options = nullptr;
 
   const Operand& in(std::string_view connector) const;
   const Operand& out(std::string_view connector) const;

@@ -2,6 +2,7 @@
 // references.
 #include <algorithm>
 #include <cctype>
+#include <cctype>
 #include <set>
 
 #include "lower/lowering.hpp"
@@ -501,6 +502,23 @@ void Lowering::declare_mentioned(const std::string& text, ir::Id origin) {
   }
 }
 
+namespace {
+
+bool names_a_connector(std::string_view text, const ir::Tasklet& t) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string_view word = text.substr(begin, end - begin);
+    const auto same = [&](const ir::Connector& c) { return c.name == word; };
+    if (std::ranges::any_of(t.inputs, same) || std::ranges::any_of(t.outputs, same)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Tasklet& t) {
   if (!t.code.global_text.empty() && unit_.global_code.find(t.code.global_text) == Text::npos) {
     unit_.global_code += t.code.global_text + (t.code.global_text.ends_with('\n') ? "" : "\n");
@@ -535,6 +553,19 @@ void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Task
     Statements heads;
     Binding b;
     bind_inputs(s, n, t, b, false);
+    for (auto& [connector, value] : b.values) {
+      // An address that names what the inner braces will call otherwise is taken out here.
+      const auto window = b.windows.find(connector);
+      if (window == b.windows.end() || !names_a_connector(value, t)) continue;
+      Declare d;
+      const bool read_only = is_read_only(window->second.container);
+      d.type = Text(read_only ? "const " : "") + type_text(container(window->second.container).type) + "*";
+      d.name = names_.fresh(connector + "_at");
+      d.init = value;
+      d.is_const = false;
+      value = d.name;
+      emit(std::move(d), n.id);
+    }
     std::vector<std::pair<const ir::Memlet*, Text>> places;
     for (const ir::Memlet* m : outs) {
       if (!access_of(s, m->dst)) continue;
