@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "io/importer.hpp"
+#include "io/normal_form.hpp"
 
 namespace sdfg::io {
 
@@ -19,8 +20,17 @@ ir::Graph Importer::run() {
   graph_.code.init = file_.init_code;
   graph_.code.exit = file_.exit_code;
   region(file_.body, file_.path, graph_.body, scope);
+  std::set<ir::Id> keep;
+  std::erase_if(limits_, [&](const auto& limit) {
+    const ir::Container* c = graph_.containers.find(limit.first);
+    return c == nullptr || (c->kind != ir::ContainerKind::kStream && !c->zeroed);
+  });
+  for (const auto& [name, id] : limits_) keep.insert(id);
+  splice_blocks(graph_, keep);
   place_declarations();
+  splice_blocks(graph_, {});
   raise_counted_loops(graph_);
+  normalise_states(graph_);
   infer_all_types();
   return std::move(graph_);
 }
@@ -102,6 +112,9 @@ void Importer::declare_containers(Scope& scope, bool top_level) {
       continue;
     }
     if (scope.containers.contains(d.name)) continue;  // a connector, bound by the caller; or a parameter
+    if (std::any_of(scope.sdfg->constants.begin(), scope.sdfg->constants.end(),
+                    [&](const auto& c) { return c.first == d.name; }))
+      continue;  // the constant takes its place
     const ir::ContainerKind kind = kind_of(d);
     if (kind == ir::ContainerKind::kView) continue;  // made where they are used, one per viewed place
     if (!d.transient && !top_level) continue;        // a connector without an edge: never accessed
@@ -127,7 +140,7 @@ void Importer::declare_constants(Scope& scope) {
   }
 }
 
-// Containers in the order of the call (arg_names), the rest by name; then free symbols by name.
+// What arg_names lists, in its order; then the other containers by name, then the other free symbols by name.
 void Importer::declare_parameters(Scope& scope) {
   std::vector<const dace::Descriptor*> arguments;
   for (const std::string& name : file_.arg_names) {
@@ -191,12 +204,22 @@ void Importer::declare_parameters(Scope& scope) {
     const std::string ours = fresh(d->name);
     scope.containers[d->name] = {ours, std::nullopt};
     graph_.containers.insert(container_from(*d, ours, scope));
-    graph_.parameters.push_back(ours);
   }
-  for (const auto& [name, ours] : scope.float_symbols) graph_.parameters.push_back(ours);
-  for (const auto& [name, type] : symbols) {
-    if (auto it = scope.symbols.find(name); it != scope.symbols.end()) graph_.parameters.push_back(it->second.name());
+  const auto add = [&](const std::string& ours) {
+    if (std::find(graph_.parameters.begin(), graph_.parameters.end(), ours) == graph_.parameters.end())
+      graph_.parameters.push_back(ours);
+  };
+  const auto add_symbol = [&](const std::string& name) {
+    if (auto it = scope.symbols.find(name); it != scope.symbols.end()) add(it->second.name());
+  };
+  for (const std::string& name : file_.arg_names) {
+    if (auto c = scope.containers.find(name); c != scope.containers.end()) add(c->second.container);
+    if (auto f = scope.float_symbols.find(name); f != scope.float_symbols.end()) add(f->second);
+    add_symbol(name);
   }
+  for (const dace::Descriptor* d : arguments) add(scope.containers.at(d->name).container);
+  for (const auto& [name, ours] : scope.float_symbols) add(ours);
+  for (const auto& [name, type] : symbols) add_symbol(name);
 }
 
 }  // namespace sdfg::io

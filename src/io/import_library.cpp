@@ -44,8 +44,24 @@ std::string text(const Cursor& a, std::string_view key) {
   const Json* v = a.find(key);
   return v == nullptr ? std::string() : Cursor(a, key, *v).text();
 }
-tasklet::Value value_of(std::complex<double> v) {
-  return v.imag() == 0.0 ? tasklet::Value::floating(v.real()) : tasklet::Value::complex(v);
+// A number with all its digits: integers stay integers.
+tasklet::Value exact(const Cursor& a, std::string_view key, double fallback) {
+  const Json* v = a.find(key);
+  if (v == nullptr) return tasklet::Value::floating(fallback);
+  if (v->is_number_unsigned())
+    return tasklet::Value::integer(static_cast<std::int64_t>(v->get<std::uint64_t>()),
+                                   v->get<std::uint64_t>() >> 63 != 0 ? ScalarType::kUInt64 : ScalarType::kInt64);
+  if (v->is_number_integer()) return tasklet::Value::integer(v->get<std::int64_t>());
+  if (v->is_number() || v->is_boolean()) return tasklet::Value::floating(scalar(a, key, fallback).real());
+  const Cursor c(a, key, *v);
+  try {
+    const tasklet::Expr e = tasklet::infer_types(
+        tasklet::parse_expression(c.text()),
+        {[](std::string_view) { return std::nullopt; }, [](std::string_view) { return std::nullopt; }});
+    return tasklet::evaluate(e, {});
+  } catch (const Error& error) {
+    c.fail("'" + c.text() + "' is not a number: " + error.message());
+  }
 }
 
 }  // namespace
@@ -92,7 +108,7 @@ LibraryTranslation translate_library(const dace::LibraryNode& n, const std::stri
       r.op = w.op;
       r.custom = w.custom;
       r.axes = integers(a, "axes");
-      if (a.find("identity") != nullptr) r.identity = value_of(scalar(a, "identity", 0.0));
+      if (a.find("identity") != nullptr) r.identity = exact(a, "identity", 0.0);
       t.op = std::move(r);
       t.inputs = {{"", "_in"}};
       t.outputs = {{"", "_out"}};
@@ -101,7 +117,7 @@ LibraryTranslation translate_library(const dace::LibraryNode& n, const std::stri
       t.inputs = {{"_cpy_in", "_in"}};
       t.outputs = {{"_cpy_out", "_out"}};
     } else if (kind == "FillLibraryNode") {
-      t.op = ir::Fill{value_of(scalar(a, "value", 0.0))};
+      t.op = ir::Fill{exact(a, "value", 0.0)};
       t.outputs = {{"_fill_out", "_out"}};
     } else if (kind == "Transpose") {
       t.op = ir::Transpose{};
@@ -132,6 +148,13 @@ LibraryTranslation translate_library(const dace::LibraryNode& n, const std::stri
       t.op = ir::Csrmv{alpha(), beta(), flag(a, "transA", false)};
     } else if (kind == "CSRMM") {
       t.op = ir::Csrmm{alpha(), beta(), flag(a, "transA", false), flag(a, "transB", false)};
+    } else if (n.class_path == "sdfg.nodes.Scan") {
+      t.op = ir::Scan{wcr(text(a, "wcr")).op, flag(a, "exclusive", false),
+                      static_cast<int>(a.find("axis") == nullptr ? 0 : Cursor(a, "axis", *a.find("axis")).integer())};
+    } else if (n.class_path == "sdfg.nodes.ArgReduce") {
+      ir::ArgReduce r{flag(a, "maximum", true), std::nullopt};
+      if (const Json* axis = a.find("axis")) r.axis = static_cast<int>(Cursor(a, "axis", *axis).integer());
+      t.op = r;
     } else {
       t.op = ir::UnknownLibrary{n.class_path, n.properties};
     }

@@ -122,6 +122,14 @@ Binding Importer::alias(const Binding& outer, const ir::Subset& subset, const da
   }
   const bool plain = inner.start_offset == 0 &&
                      std::all_of(inner.offset.begin(), inner.offset.end(), [](const Expr& e) { return e.is_zero(); });
+  // The same array, counted in the same way from its first element on.
+  if (!plain && inner.type == target->type && shape == target->layout.shape() && strides == target->layout.strides() &&
+      symbolic::Expr(inner.start_offset) == target->layout.start_offset() &&
+      mapped(inner.offset, scope) == target->layout.offset() && subset.rank() == shape.size()) {
+    bool first = true;
+    for (std::size_t d = 0; d < shape.size(); ++d) first = first && subset[d].begin == -target->layout.offset()[d];
+    if (first) return {outer.container, std::nullopt};
+  }
   const bool same_type = inner.type == target->type || inner.type.is_void();
   if (plain && same_type &&
       (target->kind == ir::ContainerKind::kArray || target->kind == ir::ContainerKind::kView || target->is_scalar() ||
@@ -301,6 +309,30 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   };
   std::vector<Accumulator> accumulators;
   ir::State entry;
+  // A scalar input is a value read on entry. That it is read later can only show when the nested graph may write what it
+  // was read from: through another connector, a view or a pointer.
+  const auto root = [&](const std::string& path) {
+    const ir::Container* k = graph_.containers.find(path.substr(0, path.find('.')));
+    for (int depth = 0; k != nullptr && k->kind == ir::ContainerKind::kView && depth < 64; ++depth)
+      k = graph_.containers.find(k->viewed.substr(0, k->viewed.find('.')));
+    return k;
+  };
+  bool writes_anywhere = false;
+  std::set<std::string> written_roots;
+  for (const auto& [connector, both] : sides) {
+    const Side& output = both.second;
+    if (output.edge == nullptr || !std::holds_alternative<dace::AccessNode>(c.node(output.access).kind)) continue;
+    const ir::Container* k = root(place_of(c, output.access).binding.container);
+    if (k == nullptr || k->kind == ir::ContainerKind::kReference || k->may_alias)
+      writes_anywhere = true;
+    else
+      written_roots.insert(k->name);
+  }
+  const auto may_change = [&](const std::string& path) {
+    const ir::Container* k = root(path);
+    return writes_anywhere || k == nullptr || k->kind == ir::ContainerKind::kReference ||
+           k->kind == ir::ContainerKind::kStream || k->may_alias || written_roots.contains(k->name);
+  };
   auto add_access = [&](ir::State& s, const std::string& container) {
     ir::Node node;
     node.id = graph_.new_id();
@@ -335,7 +367,7 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     const Place p = place_of(c, side.access);
     const ir::Subset subset =
         subset_on(c, p, std::get<dace::AccessNode>(c.node(side.access).kind).data, side.edge->memlet, incoming);
-    if (incoming && d->kind == dace::DescriptorClass::kScalar) {
+    if (incoming && d->kind == dace::DescriptorClass::kScalar && may_change(p.binding.container)) {
       ir::Container s;
       s.name = fresh(connector);
       s.label = connector;
@@ -372,7 +404,16 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     scope.containers[connector] = alias(p.binding, subset, *d, scope, side.edge->path);
   }
   if (!entry.nodes.empty()) graph_.append(body, std::move(entry), n.label);
+  for (const auto& [name, binding] : c.scope.containers) {  // constants hold in nested graphs, too
+    const ir::Container* outer = graph_.containers.find(binding.container);
+    const dace::Descriptor* d = inner.find(name);
+    if (outer != nullptr && outer->constant && (d == nullptr || d->transient)) scope.containers.emplace(name, binding);
+  }
   declare_containers(scope, false);
+  for (const dace::Descriptor& d : inner.containers) {
+    if (const auto own = scope.containers.find(d.name); d.transient && own != scope.containers.end())
+      limits_.emplace(own->second.container, element.id);
+  }
   declare_constants(scope);
   graph_.code.host += inner.global_code;
   graph_.code.device += inner.cuda_code;

@@ -22,7 +22,8 @@ using Path = std::vector<Step>;
 
 class Placer {
  public:
-  Placer(ir::Graph& g, const std::set<std::string>& names) : graph_(g), names_(names) {}
+  Placer(ir::Graph& g, const std::set<std::string>& names, const std::map<std::string, ir::Id>& limits)
+      : graph_(g), names_(names), limits_(limits) {}
 
   void run() {
     collect(graph_.body, {}, nullptr);
@@ -125,11 +126,13 @@ class Placer {
       }
     }
     std::size_t level = depth - 1;
+    // A queue or a zeroed array is new whenever its graph is entered; others have no content then, so it does not show.
+    const auto limit = limits_.find(name);
     // Outwards, so that a value crosses the iterations of loops, while the size stays known and constant.
     while (level > 0) {
       const Element* owner = uses.front()[level].owner;
       if (std::holds_alternative<ir::Map>(owner->kind) || std::holds_alternative<ir::Consume>(owner->kind) ||
-          binds_any(*owner, symbols))
+          binds_any(*owner, symbols) || (limit != limits_.end() && limit->second == owner->id))
         break;
       --level;
     }
@@ -264,6 +267,7 @@ class Placer {
 
   ir::Graph& graph_;
   const std::set<std::string>& names_;
+  const std::map<std::string, ir::Id>& limits_;
   std::map<std::string, std::vector<Path>> uses_;
   std::map<Sequence*, std::vector<Span>> spans_;
 };
@@ -272,7 +276,7 @@ class Placer {
 
 void Importer::place_declarations() {
   // The element of a consume scope is declared by the scope itself.
-  Placer(graph_, to_place_).run();
+  Placer(graph_, to_place_, limits_).run();
 }
 
 }  // namespace sdfg::io

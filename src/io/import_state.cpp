@@ -649,8 +649,12 @@ void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& 
     tasklet.code.text = renamed_cpp(t.code.text, c.scope, out);
     if (out.items.size() != before) c.open = {};  // an Assign stands between
     tasklet.code.global_text = t.code_global.text;
-    if (!t.code_init.text.empty()) graph_.code.init += t.code_init.text + "\n";
-    if (!t.code_exit.text.empty()) graph_.code.exit += t.code_exit.text + "\n";
+    const auto add_line = [](std::string& to, const std::string& text) {
+      to += text;
+      if (!to.empty() && to.back() != '\n') to += '\n';
+    };
+    add_line(graph_.code.init, t.code_init.text);
+    add_line(graph_.code.exit, t.code_exit.text);
   } else {
     throw Error(ErrorClass::kGraph,
                 "tasklet '" + n.label + "' is written in a language that can't be executed (at " + n.path + ")");
@@ -734,10 +738,10 @@ void Importer::access_node(StateContext& c, const dace::Node& n, ir::Sequence& o
   for (const dace::Edge* e : c.in[static_cast<std::size_t>(n.index)]) {
     if (e->memlet.data.empty()) {  // order only
       auto from = c.open.nodes.find(e->src);
-      if (from != c.open.nodes.end() && c.open.nodes.contains(n.index)) {
+      if (from != c.open.nodes.end()) {
         ir::Memlet m;
         m.src = from->second;
-        m.dst = c.open.nodes[n.index];
+        m.dst = access(c, n.index, out);
         m.id = graph_.new_id();
         current(c, out).edges.push_back(std::move(m));
       }

@@ -130,6 +130,7 @@ class Importer {
   ir::Graph graph_;
   std::set<std::string> to_place_;            // transients without a declaring block yet
   std::map<std::string, std::string> views_;  // key of a view's meaning -> its container
+  std::map<std::string, ir::Id> limits_;      // transients of nested graphs -> the block that stands for the graph
 };
 
 // ir::LibraryOp of a file's node; connectors are renamed by `rename` (file's name -> ours). Defined in

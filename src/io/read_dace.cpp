@@ -800,12 +800,10 @@ class Reader {
   void code_table(const Cursor& attributes, std::string_view key, std::string& host, std::string* device) {
     entries(attributes, key, [&](const std::string& place, const Cursor& c) {
       const CodeBlock block = code(c);
-      if (block.text.empty()) return;
-      if (place == "cuda") {
-        if (device != nullptr) *device += block.text + "\n";
-      } else {
-        host += block.text + "\n";
-      }
+      if (block.text.empty() || (place == "cuda" && device == nullptr)) return;
+      std::string& to = place == "cuda" ? *device : host;
+      to += block.text;
+      if (to.back() != '\n') to += '\n';
     });
   }
 

@@ -1,4 +1,4 @@
-// Reads files and undoes gzip before the JSON reader and the translation take over.
+// Reads files and undoes gzip before the JSON reader and the translation take over; the same backwards for writing.
 #include "io/sdfg_file.hpp"
 
 #include <zlib.h>
@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "io/importer.hpp"
+#include "io/normal_form.hpp"
+#include "io/writer.hpp"
 
 namespace sdfg::io {
 
@@ -50,7 +53,57 @@ std::string gunzip(std::string_view bytes, std::size_t max_bytes) {
   }
 }
 
+// Without a time or a name in the header, so that equal content gives equal bytes.
+std::string gzip(std::string_view bytes) {
+  z_stream z{};
+  if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw Error(ErrorClass::kResource, "zlib could not be set up");
+  struct End {
+    z_stream* z;
+    ~End() { deflateEnd(z); }
+  } end{&z};
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  std::string out;
+  char buffer[1 << 16];
+  int status = Z_OK;
+  while (status != Z_STREAM_END) {
+    z.next_out = reinterpret_cast<Bytef*>(buffer);
+    z.avail_out = sizeof buffer;
+    status = deflate(&z, Z_FINISH);
+    if (status != Z_OK && status != Z_STREAM_END) throw Error(ErrorClass::kResource, "zlib could not pack the file");
+    out.append(buffer, sizeof buffer - z.avail_out);
+  }
+  return out;
+}
+
 }  // namespace
+
+WrittenGraph write_bytes(const ir::Graph& graph, const SaveOptions& options) {
+  WrittenGraph out;
+  ir::Graph normal = graph.clone();
+  splice_blocks(normal, {});
+  normalise_states(normal);
+  out.bytes = write_json(Writer(normal, options.dialect, out.warnings).run(), options.dialect, options.readable);
+  if (options.gzip) out.bytes = gzip(out.bytes);
+  return out;
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  const std::string partial = path + ".partial";
+  std::error_code ignored;
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  if (!out) throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be written: " + std::strerror(errno));
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code failed;
+  if (out) std::filesystem::rename(partial, path, failed);
+  if (!out || failed) {
+    std::filesystem::remove(partial, ignored);
+    throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be written: " +
+                                        (failed ? failed.message() : std::string(std::strerror(errno))));
+  }
+}
 
 LoadedGraph load_bytes(std::string_view bytes, const dace::ReadLimits& limits) {
   if (bytes.size() > limits.max_bytes)

@@ -36,6 +36,9 @@ constexpr const char* kUsage =
     "  emit FILE [--allow-foreign-code]\n"
     "                         the C++ source that is generated for it\n"
     "  validate FILE          every broken rule\n"
+    "  convert IN OUT [--dialect v2|1.0] [--readable]\n"
+    "                         reads a .sdfg file and writes it for DaCe main (v2) or 1.0.2; packed when OUT\n"
+    "                         ends in .gz or .sdfgz\n"
     "  env                    the SDFG_* variables in effect, and this machine\n"
     "  cache stat|list|verify|prune [--max-size BYTES] [--max-age SECONDS]\n"
     "Options of compilations come from the SDFG_* variables.\n";
@@ -168,6 +171,24 @@ int validate(int argc, char** argv) {
   return problems.empty() ? 0 : 1;
 }
 
+int convert(int argc, char** argv) {
+  const Arguments a(argc, argv, {"--dialect"}, {"--readable"});
+  if (a.words.size() != 2) throw UsageError{"convert needs two files: IN and OUT"};
+  SaveOptions options;
+  options.readable = a.flags.contains("--readable");
+  if (a.options.contains("--dialect")) {
+    const std::string dialect = a.get("--dialect");
+    if (dialect == "1.0")
+      options.dialect = SdfgDialect::kV1;
+    else if (dialect != "v2")
+      throw UsageError{"--dialect needs v2 or 1.0, not '" + dialect + "'"};
+  }
+  std::vector<std::string> warnings;
+  save_sdfg(load(a.words[0]), a.words[1], options, &warnings);
+  for (const std::string& w : warnings) std::fprintf(stderr, "warning: %s\n", w.c_str());
+  return 0;
+}
+
 int env(int argc, char** argv) {
   const Arguments a(argc, argv, {}, {});
   if (!a.words.empty()) throw UsageError{"env takes no arguments"};
@@ -250,6 +271,7 @@ int command(int argc, char** argv) {
   if (name == "text") return text(argc, argv);
   if (name == "emit") return emit(argc, argv);
   if (name == "validate") return validate(argc, argv);
+  if (name == "convert") return convert(argc, argv);
   if (name == "env") return env(argc, argv);
   if (name == "cache") return cache(argc, argv);
   if (name == "help" || name == "--help" || name == "-h") {

@@ -1,4 +1,4 @@
-// The interpreter and compiled code as targets; comparing memory.
+// The interpreter, compiled code and files as targets; comparing memory.
 #include "targets.hpp"
 
 #include <cmath>
@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "interpret/interpreter.hpp"
+#include "io/sdfg_file.hpp"
+#include "ir/digest.hpp"
 
 namespace sdfg::test {
 
@@ -153,12 +155,39 @@ Target compiled(const std::string& name, int level, bool strict) {
       strict};
 }
 
+// Written as a file, read back, interpreted; what was read back must be written and read as itself.
+class FileRunner : public Runner {
+ public:
+  FileRunner(const ir::Graph& graph, SdfgDialect dialect) : graph_(again(graph, dialect)), instance_(graph_, {}) {
+    if (ir::digest(again(graph_, dialect)) != ir::digest(graph_))
+      throw Error(ErrorClass::kInternal, "writing and reading a graph that was read changes it");
+  }
+  void run(Memory& memory) override { instance_.run(interpret::Arguments::from_packed(graph_, memory.pack(graph_))); }
+
+ private:
+  static ir::Graph again(const ir::Graph& graph, SdfgDialect dialect) {
+    SaveOptions options;
+    options.dialect = dialect;
+    return io::load_bytes(io::write_bytes(graph, options).bytes).graph;
+  }
+  ir::Graph graph_;
+  interpret::Instance instance_;
+};
+
+Target file(const std::string& name, SdfgDialect dialect) {
+  return {name,
+          [dialect](const ir::Graph& g) -> std::unique_ptr<Runner> { return std::make_unique<FileRunner>(g, dialect); },
+          true};
+}
+
 std::vector<Target> all_targets() {
   using interpret::MapOrder;
   std::vector<Target> all;
   all.push_back(interpreter("interpreter", {MapOrder::kForward, 0, true}));
   all.push_back(interpreter("interpreter-reverse", {MapOrder::kReverse, 0, false}));
   all.push_back(interpreter("interpreter-shuffled", {MapOrder::kShuffled, 11, false}));
+  all.push_back(file("file-v2", SdfgDialect::kV2));
+  all.push_back(file("file-1.0", SdfgDialect::kV1));
   all.push_back(compiled("cpu-O0", 0, true));
   all.push_back(compiled("cpu-O3", 3, false));
   all.push_back(compiled("cpu-O3-strict", 3, true));

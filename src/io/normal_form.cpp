@@ -1,0 +1,345 @@
+// Normal form of control flow (no idle blocks) and of states (one order of nodes and edges).
+#include "io/normal_form.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "base/digest.hpp"
+#include "ir/cpp_text.hpp"
+#include "symbolic/print.hpp"
+#include "tasklet/code.hpp"
+
+namespace sdfg::io {
+
+namespace {
+
+using ir::Element;
+using ir::Id;
+using ir::Memlet;
+using ir::Node;
+using ir::Sequence;
+using ir::State;
+
+void collect_targets(const Sequence& s, std::set<Id>& targets) {
+  ir::walk(s, [&](const Element& e, const ir::Ancestors&) {
+    if (const auto* x = std::get_if<ir::Exit>(&e.kind)) targets.insert(x->target);
+  });
+}
+
+void retarget(Sequence& s, Id from, Id to, ir::Exit::Kind kind) {
+  ir::walk(s, [&](Element& e) {
+    auto* x = std::get_if<ir::Exit>(&e.kind);
+    if (x != nullptr && x->target == from) *x = {kind, to};
+  });
+}
+
+void splice(Sequence& s, const std::set<Id>& targets, const std::set<Id>& keep) {
+  for (std::size_t i = 0; i < s.items.size();) {
+    Element& e = *s.items[i];
+    for (Sequence* child : ir::child_sequences(e)) splice(*child, targets, keep);
+    if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->body.items.size() == 1) {
+      Element& only = *m->body.items[0];
+      auto* b = std::get_if<ir::Block>(&only.kind);
+      if (b != nullptr && b->locals.empty() && !keep.contains(only.id)) {
+        retarget(b->body, only.id, e.id, ir::Exit::Kind::kContinue);
+        Sequence body = std::move(b->body);
+        m->body = std::move(body);
+      }
+    }
+    auto* block = std::get_if<ir::Block>(&e.kind);
+    if (block == nullptr || !block->locals.empty() || targets.contains(e.id) || keep.contains(e.id)) {
+      ++i;
+      continue;
+    }
+    std::vector<std::unique_ptr<Element>> inner = std::move(block->body.items);
+    const std::size_t count = inner.size();
+    const auto at = s.items.begin() + static_cast<std::ptrdiff_t>(i);
+    s.items.insert(s.items.erase(at), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+    i += count;  // already spliced
+  }
+}
+
+// ---- states
+
+bool is_access(const Node& n) {
+  return std::holds_alternative<ir::Access>(n.kind);
+}
+
+// Access nodes whose edges all only order are taken out; what they ordered stays ordered.
+void drop_idle_accesses(State& s, ir::Graph& g) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+      const Id id = s.nodes[i].id;
+      if (!is_access(s.nodes[i])) continue;
+      const auto in = s.in_edges(id), out = s.out_edges(id);
+      const auto orders = [](const Memlet* m) { return m->is_order_only(); };
+      if (!std::all_of(in.begin(), in.end(), orders) || !std::all_of(out.begin(), out.end(), orders)) continue;
+      std::vector<std::pair<Id, Id>> pairs;
+      for (const Memlet* a : in) {
+        for (const Memlet* b : out) pairs.emplace_back(a->src, b->dst);
+      }
+      std::erase_if(s.edges, [id](const Memlet& m) { return m.src == id || m.dst == id; });
+      for (const auto& [a, b] : pairs) {
+        Memlet m;
+        m.id = g.new_id();
+        m.src = a;
+        m.dst = b;
+        s.edges.push_back(std::move(m));
+      }
+      s.nodes.erase(s.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      changed = true;
+      break;
+    }
+  }
+}
+
+// An order edge from an access node without predecessors, or to one without successors, orders nothing; one beside a
+// data edge or another order edge between the same nodes says nothing new.
+void drop_idle_order(State& s) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::set<Id> has_in, has_out;
+    for (const Memlet& m : s.edges) {
+      has_in.insert(m.dst);
+      has_out.insert(m.src);
+    }
+    std::set<Id> access;
+    for (const Node& n : s.nodes) {
+      if (is_access(n)) access.insert(n.id);
+    }
+    std::set<std::pair<Id, Id>> data, seen;
+    for (const Memlet& m : s.edges) {
+      if (!m.is_order_only()) data.emplace(m.src, m.dst);
+    }
+    const auto erased = std::erase_if(s.edges, [&](const Memlet& m) {
+      if (!m.is_order_only()) return false;
+      return (access.contains(m.src) && !has_in.contains(m.src)) ||
+             (access.contains(m.dst) && !has_out.contains(m.dst)) || data.contains({m.src, m.dst}) ||
+             !seen.emplace(m.src, m.dst).second;
+    });
+    changed = erased != 0;
+  }
+}
+
+// One access node per container for all reads by which the state begins, one for all writes by which it ends.
+void join_ends(State& s) {
+  std::set<Id> has_in, has_out;
+  for (const Memlet& m : s.edges) {
+    has_in.insert(m.dst);
+    has_out.insert(m.src);
+  }
+  std::map<std::pair<bool, std::string>, Id> first;
+  std::map<Id, Id> by;
+  for (const Node& n : s.nodes) {
+    const auto* a = std::get_if<ir::Access>(&n.kind);
+    if (a == nullptr || has_in.contains(n.id) == has_out.contains(n.id)) continue;
+    const auto [it, inserted] = first.emplace(std::pair(has_in.contains(n.id), a->data), n.id);
+    if (!inserted) by.emplace(n.id, it->second);
+  }
+  if (by.empty()) return;
+  for (Memlet& m : s.edges) {
+    if (const auto it = by.find(m.src); it != by.end()) m.src = it->second;
+    if (const auto it = by.find(m.dst); it != by.end()) m.dst = it->second;
+  }
+  std::erase_if(s.nodes, [&](const Node& n) { return by.contains(n.id); });
+}
+
+std::string text_of(const std::optional<ir::Subset>& s) {
+  return s ? "[" + s->str() + "]" : "-";
+}
+
+std::string code_key(const tasklet::Code& code) {
+  if (code.language == tasklet::Language::kCpp) return code.text;
+  return tasklet::to_python(code.body);
+}
+
+std::string key_of(const Node& n) {
+  if (const auto* a = std::get_if<ir::Access>(&n.kind)) return "A" + a->data;
+  if (const auto* t = std::get_if<ir::Tasklet>(&n.kind)) return "T" + code_key(t->code);
+  const auto& l = std::get<ir::Library>(n.kind);
+  return "L" + std::string(ir::name_of(l.op)) + "/" + l.implementation;
+}
+
+std::string key_of(const Memlet& m) {
+  std::string key = m.src_connector + ">" + m.dst_connector + text_of(m.src_subset) + text_of(m.dst_subset);
+  if (m.wcr) key += std::string(ir::to_string(m.wcr->op)) + tasklet::to_python(m.wcr->custom);
+  if (m.dynamic) key += "d";
+  return key;
+}
+
+// Topological order that follows content, not history: nodes are told apart by what they are and, in rounds, by their
+// neighbours. What is then still equal is exchangeable.
+void sort_state(State& s) {
+  const std::size_t n = s.nodes.size();
+  std::map<Id, std::size_t> index;
+  for (std::size_t i = 0; i < n; ++i) index.emplace(s.nodes[i].id, i);
+  std::vector<std::string> colour(n);
+  for (std::size_t i = 0; i < n; ++i) colour[i] = key_of(s.nodes[i]);
+  std::vector<std::string> edge_key;
+  for (const Memlet& m : s.edges) edge_key.push_back(key_of(m));
+  // Ranks instead of texts after the first round.
+  std::vector<std::size_t> rank(n);
+  const auto rank_all = [&](const std::vector<std::string>& texts) {
+    std::map<std::string_view, std::size_t> order;
+    for (const std::string& t : texts) order.emplace(t, 0);
+    std::size_t next = 0;
+    for (auto& [text, r] : order) r = next++;
+    for (std::size_t i = 0; i < n; ++i) rank[i] = order.at(texts[i]);
+    return order.size();
+  };
+  std::size_t classes = rank_all(colour);
+  while (classes < n) {
+    std::vector<std::vector<std::string>> around(n);
+    for (std::size_t e = 0; e < s.edges.size(); ++e) {
+      const std::size_t a = index.at(s.edges[e].src), b = index.at(s.edges[e].dst);
+      around[a].push_back(">" + edge_key[e] + "#" + std::to_string(rank[b]));
+      around[b].push_back("<" + edge_key[e] + "#" + std::to_string(rank[a]));
+    }
+    std::vector<std::string> next(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::sort(around[i].begin(), around[i].end());
+      std::string number = std::to_string(rank[i]);
+      next[i] = std::string(8 - std::min<std::size_t>(number.size(), 8), '0') + number;
+      for (const std::string& a : around[i]) next[i] += "|" + a;
+    }
+    const std::size_t now = rank_all(next);
+    if (now == classes) break;
+    classes = now;
+  }
+  std::vector<int> missing(n, 0);
+  for (const Memlet& m : s.edges) ++missing[index.at(m.dst)];
+  std::priority_queue<std::pair<std::size_t, std::size_t>, std::vector<std::pair<std::size_t, std::size_t>>,
+                      std::greater<>>
+      ready;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (missing[i] == 0) ready.emplace(rank[i], i);
+  }
+  std::vector<std::size_t> order;
+  while (!ready.empty()) {
+    const std::size_t i = ready.top().second;
+    ready.pop();
+    order.push_back(i);
+    for (const Memlet& m : s.edges) {
+      if (m.src == s.nodes[i].id && --missing[index.at(m.dst)] == 0) ready.emplace(rank[index.at(m.dst)], index.at(m.dst));
+    }
+  }
+  if (order.size() != n) return;  // a cycle: validation will say so
+  std::vector<Node> nodes;
+  nodes.reserve(n);
+  for (const std::size_t i : order) nodes.push_back(std::move(s.nodes[i]));
+  s.nodes = std::move(nodes);
+  index.clear();
+  for (std::size_t i = 0; i < n; ++i) index.emplace(s.nodes[i].id, i);
+  std::stable_sort(s.edges.begin(), s.edges.end(), [&](const Memlet& a, const Memlet& b) {
+    const auto ends = [&](const Memlet& m) { return std::pair(index.at(m.src), index.at(m.dst)); };
+    if (ends(a) != ends(b)) return ends(a) < ends(b);
+    return key_of(a) < key_of(b);
+  });
+}
+
+// Code may call a connector as it likes, files may not: there it would hide a container or a symbol.
+void rename_connectors(ir::Graph& g, State& s) {
+  for (Node& n : s.nodes) {
+    auto* t = std::get_if<ir::Tasklet>(&n.kind);
+    if (t == nullptr) continue;
+    const auto taken = [&](const std::string& name) {
+      return g.containers.contains(name) || g.symbols.contains(name);
+    };
+    std::map<std::string, std::string, std::less<>> names;
+    std::set<std::string> own;
+    for (const auto* list : {&t->inputs, &t->outputs}) {
+      for (const ir::Connector& c : *list) own.insert(c.name);
+    }
+    if (t->code.language == tasklet::Language::kTree) {
+      const tasklet::Uses uses = tasklet::uses_of(t->code.body);
+      for (const auto* list : {&uses.read, &uses.written, &uses.subscripted, &uses.called}) own.insert(list->begin(), list->end());
+    } else {
+      for (const std::string& word : ir::identifiers_of(t->code.text)) own.insert(word);
+    }
+    for (auto* list : {&t->inputs, &t->outputs}) {
+      for (ir::Connector& c : *list) {
+        if (!taken(c.name) && !names.contains(c.name)) continue;
+        auto [it, inserted] = names.emplace(c.name, "");
+        if (inserted) {
+          std::string wish = c.name + (list == &t->inputs ? "_in" : "_out");
+          for (int k = 1; taken(wish) || own.contains(wish) || !ir::is_identifier(wish); ++k)
+            wish = c.name + (list == &t->inputs ? "_in" : "_out") + std::to_string(k);
+          own.insert(wish);
+          it->second = wish;
+        }
+      }
+    }
+    if (names.empty()) continue;
+    for (auto* list : {&t->inputs, &t->outputs}) {
+      for (ir::Connector& c : *list) {
+        if (const auto it = names.find(c.name); it != names.end()) c.name = it->second;
+      }
+    }
+    for (Memlet& m : s.edges) {
+      if (m.src == n.id) {
+        if (const auto it = names.find(m.src_connector); it != names.end()) m.src_connector = it->second;
+      }
+      if (m.dst == n.id) {
+        if (const auto it = names.find(m.dst_connector); it != names.end()) m.dst_connector = it->second;
+      }
+    }
+    if (t->code.language == tasklet::Language::kTree) {
+      std::map<std::string, tasklet::Expr, std::less<>> trees;
+      for (const auto& [from, to] : names) trees.emplace(from, tasklet::Expr::name(to));
+      t->code.body = tasklet::rename_bases(tasklet::replace_names(t->code.body, trees), names);
+    } else {
+      t->code.text = ir::replace_identifiers(t->code.text, names);
+      t->code.cpp.reset();
+    }
+  }
+}
+
+void sort_connectors(State& s) {
+  for (Node& n : s.nodes) {
+    if (auto* t = std::get_if<ir::Tasklet>(&n.kind)) {
+      for (auto* list : {&t->inputs, &t->outputs}) {
+        std::sort(list->begin(), list->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+      }
+    } else if (auto* l = std::get_if<ir::Library>(&n.kind)) {
+      std::sort(l->inputs.begin(), l->inputs.end());
+      std::sort(l->outputs.begin(), l->outputs.end());
+    }
+  }
+}
+
+void drop_empty_states(Sequence& s) {
+  std::erase_if(s.items, [](const std::unique_ptr<Element>& e) {
+    const auto* state = std::get_if<State>(&e->kind);
+    return state != nullptr && state->nodes.empty();
+  });
+  for (auto& e : s.items) {
+    for (Sequence* child : ir::child_sequences(*e)) drop_empty_states(*child);
+  }
+}
+
+}  // namespace
+
+void splice_blocks(ir::Graph& g, const std::set<Id>& keep) {
+  std::set<Id> targets;
+  collect_targets(g.body, targets);
+  splice(g.body, targets, keep);
+}
+
+void normalise_states(ir::Graph& g) {
+  ir::walk(g.body, [&](Element& e) {
+    auto* s = std::get_if<State>(&e.kind);
+    if (s == nullptr) return;
+    rename_connectors(g, *s);
+    drop_idle_order(*s);
+    drop_idle_accesses(*s, g);
+    drop_idle_order(*s);
+    join_ends(*s);
+    drop_idle_order(*s);
+    sort_connectors(*s);
+    sort_state(*s);
+  });
+  drop_empty_states(g.body);
+}
+
+}  // namespace sdfg::io
