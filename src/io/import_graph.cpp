@@ -27,6 +27,7 @@ ir::Graph Importer::run() {
   });
   for (const auto& [name, id] : limits_) keep.insert(id);
   splice_blocks(graph_, keep);
+  resolve_view_reads(graph_);
   place_declarations();
   splice_blocks(graph_, {});
   raise_counted_loops(graph_);

@@ -156,7 +156,10 @@ LibraryTranslation translate_library(const dace::LibraryNode& n, const std::stri
       if (const Json* axis = a.find("axis")) r.axis = static_cast<int>(Cursor(a, "axis", *axis).integer());
       t.op = r;
     } else {
-      t.op = ir::UnknownLibrary{n.class_path, n.properties};
+      Json kept = json;  // where it stood and which object it was mean nothing in another file
+      kept.erase("debuginfo");
+      kept.erase("guid");
+      t.op = ir::UnknownLibrary{n.class_path, kept.dump()};
     }
   } catch (const Error& e) {
     throw fail_path(e);

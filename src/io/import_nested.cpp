@@ -309,8 +309,8 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   };
   std::vector<Accumulator> accumulators;
   ir::State entry;
-  // A scalar input is a value read on entry. That it is read later can only show when the nested graph may write what it
-  // was read from: through another connector, a view or a pointer.
+  // A scalar input is a value read on entry. That it is read later can only show when the nested graph may write what
+  // it was read from: through another connector, a view or a pointer.
   const auto root = [&](const std::string& path) {
     const ir::Container* k = graph_.containers.find(path.substr(0, path.find('.')));
     for (int depth = 0; k != nullptr && k->kind == ir::ContainerKind::kView && depth < 64; ++depth)

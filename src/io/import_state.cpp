@@ -160,6 +160,8 @@ const dace::Edge& Importer::StateContext::path_root(const dace::Edge& e) const {
   const dace::Edge* at = &e;
   while (is_entry(node(at->src))) {
     if (at->src_connector.rfind("OUT_", 0) != 0) return *at;
+    // What a consume scope hands out is the popped element, not its stream.
+    if (at->src_connector == "OUT_stream" && std::holds_alternative<dace::ConsumeEntry>(node(at->src).kind)) return *at;
     const std::string wanted = "IN_" + at->src_connector.substr(4);
     const dace::Edge* next = nullptr;
     for (const dace::Edge* i : in[static_cast<std::size_t>(at->src)]) {
@@ -796,7 +798,7 @@ void Importer::copy(StateContext& c, int src, int dst, const dace::Edge& leaf, i
   m.allow_oob = memlet.allow_oob;
   m.location = memlet.location;
   m.set_reference = leaf.dst_connector == "set";
-  if (m.set_reference) m.dst_subset.reset();
+  if (m.set_reference) m.dst_subset = ir::Subset::full(ir::resolve(graph_, target.binding.container)->layout.shape());
   if (!memlet.wcr.empty()) {
     m.wcr = wcr_from(memlet.wcr, leaf.path);
     if (memlet.wcr_nonatomic) m.wcr->lowering = ir::WcrLowering::kPlain;

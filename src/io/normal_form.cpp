@@ -40,7 +40,7 @@ void splice(Sequence& s, const std::set<Id>& targets, const std::set<Id>& keep) 
     if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->body.items.size() == 1) {
       Element& only = *m->body.items[0];
       auto* b = std::get_if<ir::Block>(&only.kind);
-      if (b != nullptr && b->locals.empty() && !keep.contains(only.id)) {
+      if (b != nullptr && b->locals.empty()) {  // entered and left with the iteration, also when it is to be kept
         retarget(b->body, only.id, e.id, ir::Exit::Kind::kContinue);
         Sequence body = std::move(b->body);
         m->body = std::move(body);
@@ -221,7 +221,8 @@ void sort_state(State& s) {
     ready.pop();
     order.push_back(i);
     for (const Memlet& m : s.edges) {
-      if (m.src == s.nodes[i].id && --missing[index.at(m.dst)] == 0) ready.emplace(rank[index.at(m.dst)], index.at(m.dst));
+      if (m.src == s.nodes[i].id && --missing[index.at(m.dst)] == 0)
+        ready.emplace(rank[index.at(m.dst)], index.at(m.dst));
     }
   }
   if (order.size() != n) return;  // a cycle: validation will say so
@@ -243,9 +244,7 @@ void rename_connectors(ir::Graph& g, State& s) {
   for (Node& n : s.nodes) {
     auto* t = std::get_if<ir::Tasklet>(&n.kind);
     if (t == nullptr) continue;
-    const auto taken = [&](const std::string& name) {
-      return g.containers.contains(name) || g.symbols.contains(name);
-    };
+    const auto taken = [&](const std::string& name) { return g.containers.contains(name) || g.symbols.contains(name); };
     std::map<std::string, std::string, std::less<>> names;
     std::set<std::string> own;
     for (const auto* list : {&t->inputs, &t->outputs}) {
@@ -253,7 +252,8 @@ void rename_connectors(ir::Graph& g, State& s) {
     }
     if (t->code.language == tasklet::Language::kTree) {
       const tasklet::Uses uses = tasklet::uses_of(t->code.body);
-      for (const auto* list : {&uses.read, &uses.written, &uses.subscripted, &uses.called}) own.insert(list->begin(), list->end());
+      for (const auto* list : {&uses.read, &uses.written, &uses.subscripted, &uses.called})
+        own.insert(list->begin(), list->end());
     } else {
       for (const std::string& word : ir::identifiers_of(t->code.text)) own.insert(word);
     }
@@ -318,7 +318,92 @@ void drop_empty_states(Sequence& s) {
   }
 }
 
+// ---- views in control flow
+
+using tasklet::BinaryOp;
+
+tasklet::Expr plus(const tasklet::Expr& a, const tasklet::Expr& b) {
+  const auto x = tasklet::to_symbolic(a), y = tasklet::to_symbolic(b);
+  if (x && y && !symbolic::has_reads(*x) && !symbolic::has_reads(*y)) return tasklet::from_symbolic(*x + *y);
+  return tasklet::Expr::binary(BinaryOp::kAdd, a, b);
+}
+
+// The viewed container's indices of a view's element; nothing when they can't be told.
+std::optional<std::vector<tasklet::Expr>> behind(const ir::Container& view, const ir::Container& viewed,
+                                                 const std::vector<tasklet::Expr>& indices) {
+  using symbolic::Expr;
+  const bool plain =
+      view.layout.start_offset().is_zero() &&
+      std::all_of(view.layout.offset().begin(), view.layout.offset().end(), [](const Expr& o) { return o.is_zero(); });
+  if (view.type != viewed.type || !plain || indices.size() != view.rank() || view.viewed_subset.rank() != viewed.rank())
+    return std::nullopt;
+  std::vector<tasklet::Expr> out;
+  for (const auto& r : view.viewed_subset.ranges()) out.push_back(tasklet::from_symbolic(r.begin));
+  // Dimension by dimension, where the strides agree.
+  std::size_t next = 0;
+  bool matched = true;
+  for (std::size_t k = 0; k < indices.size() && matched; ++k) {
+    if (view.layout.shape()[k].is_one()) continue;
+    std::size_t d = next;
+    while (d < viewed.rank() && viewed.layout.strides()[d] != view.layout.strides()[k]) ++d;
+    matched = d < viewed.rank();
+    if (!matched) break;
+    out[d] = plus(out[d], indices[k]);
+    next = d + 1;
+  }
+  if (matched) return out;
+  // Through the position in memory, where the viewed container has no gaps.
+  if (!viewed.layout.is_packed() || viewed.rank() == 0) return std::nullopt;
+  Expr start = 0;
+  for (std::size_t d = 0; d < viewed.rank(); ++d) start += view.viewed_subset[d].begin * viewed.layout.strides()[d];
+  tasklet::Expr flat = tasklet::from_symbolic(start);
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    flat =
+        plus(flat, tasklet::Expr::binary(BinaryOp::kMul, indices[k], tasklet::from_symbolic(view.layout.strides()[k])));
+  for (std::size_t d = 0; d < viewed.rank(); ++d) {
+    out[d] = flat;
+    if (!viewed.layout.strides()[d].is_one())
+      out[d] = tasklet::Expr::binary(BinaryOp::kFloorDiv, out[d], tasklet::from_symbolic(viewed.layout.strides()[d]));
+    if (d > 0) out[d] = tasklet::Expr::binary(BinaryOp::kMod, out[d], tasklet::from_symbolic(viewed.layout.shape()[d]));
+  }
+  return out;
+}
+
+tasklet::Expr without_views(const ir::Graph& g, const tasklet::Expr& e) {
+  std::vector<tasklet::Expr> children;
+  for (const tasklet::Expr& c : e.children()) children.push_back(without_views(g, c));
+  const auto* s = std::get_if<tasklet::Subscript>(&e.node());
+  const ir::Container* k = s == nullptr ? nullptr : g.containers.find(s->base);
+  if (k != nullptr && k->kind == ir::ContainerKind::kView) {
+    const ir::Container* viewed = ir::resolve(g, k->viewed);
+    if (viewed != nullptr) {
+      if (auto indices = behind(*k, *viewed, children))
+        return without_views(g, tasklet::Expr::subscript(k->viewed, std::move(*indices), e.type()));
+    }
+  }
+  return children.empty() ? e : e.with_children(std::move(children));
+}
+
 }  // namespace
+
+void resolve_view_reads(ir::Graph& g) {
+  ir::walk(g.body, [&](Element& e) {
+    const auto resolve = [&](tasklet::Expr& x) { x = without_views(g, x); };
+    if (auto* a = std::get_if<ir::Assign>(&e.kind)) {
+      for (auto& item : a->items) resolve(item.value);
+    } else if (auto* f = std::get_if<ir::For>(&e.kind)) {
+      resolve(f->init);
+      resolve(f->condition);
+      resolve(f->update);
+    } else if (auto* w = std::get_if<ir::While>(&e.kind)) {
+      resolve(w->condition);
+    } else if (auto* i = std::get_if<ir::If>(&e.kind)) {
+      for (auto& b : i->branches) resolve(b.condition);
+    } else if (auto* c = std::get_if<ir::Consume>(&e.kind)) {
+      if (c->condition) resolve(*c->condition);
+    }
+  });
+}
 
 void splice_blocks(ir::Graph& g, const std::set<Id>& keep) {
   std::set<Id> targets;

@@ -16,4 +16,8 @@ void splice_blocks(ir::Graph& g, const std::set<ir::Id>& keep);
 // containers nor symbols. Changes no meaning: sources and sinks of a state are not ordered among each other.
 void normalise_states(ir::Graph& g);
 
+// Conditions and assignments read what a view shows, not the view, where the element can be told: files know views in
+// states only.
+void resolve_view_reads(ir::Graph& g);
+
 }  // namespace sdfg::io

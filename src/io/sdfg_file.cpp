@@ -83,6 +83,7 @@ WrittenGraph write_bytes(const ir::Graph& graph, const SaveOptions& options) {
   WrittenGraph out;
   ir::Graph normal = graph.clone();
   splice_blocks(normal, {});
+  resolve_view_reads(normal);
   normalise_states(normal);
   out.bytes = write_json(Writer(normal, options.dialect, out.warnings).run(), options.dialect, options.readable);
   if (options.gzip) out.bytes = gzip(out.bytes);

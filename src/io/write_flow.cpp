@@ -119,14 +119,16 @@ void Writer::need_clean_end(Context& c, RegionState& r) {
 }
 
 void Writer::finish(Context& c, RegionState& r) {
-  const bool pending = std::any_of(r.open.begin(), r.open.end(), [](const OpenEnd& e) {
-    return !e.assignments.empty() || !e.condition.empty();
-  });
+  const bool pending = std::any_of(r.open.begin(), r.open.end(),
+                                   [](const OpenEnd& e) { return !e.assignments.empty() || !e.condition.empty(); });
   if (!r.started || pending) append(r, {unique_label(c, "end"), {}, dace::State{}});
 }
 
-void Writer::region(Context& c, dace::Region& out, const ir::Sequence& s) {
+void Writer::region(Context& c, dace::Region& out, const ir::Sequence& s, const std::vector<std::string>& zeroed) {
   RegionState r{out, {}, false};
+  for (const std::string& name : zeroed) {
+    if (g_.containers.at(name).zeroed && !accessed_.contains(name)) zero(c, r, name);
+  }
   sequence(c, r, s);
   finish(c, r);
 }
@@ -312,7 +314,8 @@ void Writer::branch(Context& c, RegionState& r, const ir::Element& e) {
     for (OpenEnd& end : r.open) after.push_back(std::move(end));
   }
   if (!has_else) {
-    after.push_back({guard, i.branches.size() == 1 ? negation(text(i.branches[0].condition, e.id)) : std::string(), {}});
+    after.push_back(
+        {guard, i.branches.size() == 1 ? negation(text(i.branches[0].condition, e.id)) : std::string(), {}});
   }
   r.open = std::move(after);
 }
@@ -327,7 +330,8 @@ void Writer::block(Context& c, RegionState& r, const ir::Element& e) {
   }
   bool looped = false;  // entered more than once in one call of this graph?
   for (const ir::Element* a : path_) {
-    if (std::holds_alternative<ir::Map>(a->kind) || std::holds_alternative<ir::Consume>(a->kind) || calls_.contains(a->id))
+    if (std::holds_alternative<ir::Map>(a->kind) || std::holds_alternative<ir::Consume>(a->kind) ||
+        calls_.contains(a->id))
       looped = false;
     else if (is_loop(*a))
       looped = true;
@@ -336,9 +340,10 @@ void Writer::block(Context& c, RegionState& r, const ir::Element& e) {
   for (const std::string& name : b.locals) {
     const ir::Container& k = g_.containers.at(name);
     if (looped && k.kind == ir::ContainerKind::kStream)
-      fail("stream '" + name + "' is new in every iteration of a loop that is also left from inside; a file can't say that",
+      fail("stream '" + name +
+               "' is new in every iteration of a loop that is also left from inside; a file can't say that",
            e.id);
-    if (looped && k.zeroed) zero(c, r, name);
+    if (k.zeroed && (looped || !accessed_.contains(name))) zero(c, r, name);
   }
   targets_[e.id] = {Target::Kind::kJumpBlock, {}, {}};
   sequence(c, r, b.body);
@@ -353,7 +358,8 @@ void Writer::leave(Context& c, RegionState& r, const ir::Exit& x, const ir::Elem
   Target& t = found->second;
   switch (t.kind) {
     case Target::Kind::kRegionLoop:
-      append(r, {label_of(c, e, is_break ? "break" : "continue"), {},
+      append(r, {label_of(c, e, is_break ? "break" : "continue"),
+                 {},
                  is_break ? decltype(dace::Block::kind)(dace::BreakBlock{}) : dace::ContinueBlock{}});
       r.open.clear();
       return;
@@ -374,8 +380,10 @@ void Writer::leave(Context& c, RegionState& r, const ir::Exit& x, const ir::Elem
 void Writer::zero(Context& c, RegionState& r, const std::string& name) {
   const ir::Container& k = g_.containers.at(name);
   if (k.kind != ir::ContainerKind::kScalar && k.kind != ir::ContainerKind::kArray)
-    throw Error(ErrorClass::kGraph, "container '" + name + "' is zero whenever its block is entered, inside a loop; a file "
-                                    "can't say that of a " + std::string(ir::to_string(k.kind)));
+    throw Error(ErrorClass::kGraph, "container '" + name +
+                                        "' is zero whenever its block is entered, inside a loop; a file "
+                                        "can't say that of a " +
+                                        std::string(ir::to_string(k.kind)));
   dace::State s;
   const auto add = [&](dace::Node n) {
     n.index = static_cast<int>(s.nodes.size());

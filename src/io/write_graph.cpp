@@ -97,12 +97,16 @@ std::string Writer::label_of(Context& c, const ir::Element& e, const char* kind)
 // ---- code as text
 
 std::string Writer::text(const tasklet::Expr& e, ir::Id at) {
+  for (const std::string& base : tasklet::uses_of(e).subscripted) {
+    if (const auto* k = g_.containers.find(base); k != nullptr && k->kind == ir::ContainerKind::kView)
+      fail("view '" + base + "' is read by control flow and lies otherwise than what it shows; a file can't say that",
+           at);
+  }
   try {
     const std::string short_text = tasklet::to_python(bare(e));
     if (same(tasklet::infer_types(tasklet::parse_expression(short_text), environment_), e)) return short_text;
   } catch (const Error&) {  // then the long form
   }
-  (void)at;
   return tasklet::to_python(e);
 }
 
@@ -128,9 +132,11 @@ dace::Descriptor Writer::descriptor(const ir::Container& c, bool connector) cons
     case ir::ContainerKind::kScalar: d.kind = DescriptorClass::kScalar; break;
     case ir::ContainerKind::kArray: d.kind = DescriptorClass::kArray; break;
     case ir::ContainerKind::kStream: d.kind = DescriptorClass::kStream; break;
-    case ir::ContainerKind::kView: d.kind = structure ? DescriptorClass::kStructureView : DescriptorClass::kArrayView; break;
+    case ir::ContainerKind::kView:
+      d.kind = structure ? DescriptorClass::kStructureView : DescriptorClass::kArrayView;
+      break;
     case ir::ContainerKind::kReference:
-      d.kind = connector ? DescriptorClass::kArray
+      d.kind = connector   ? DescriptorClass::kArray
                : structure ? DescriptorClass::kStructureReference
                            : DescriptorClass::kArrayReference;
       break;
@@ -150,13 +156,15 @@ dace::Descriptor Writer::descriptor(const ir::Container& c, bool connector) cons
   if (c.layout.start_offset().is_integer()) {
     d.start_offset = c.layout.start_offset().value();
   } else {
-    throw Error(ErrorClass::kGraph, "container '" + c.name + "' starts at the element " + c.layout.start_offset().str() +
-                                        " of its memory; a file can only say a number");
+    throw Error(ErrorClass::kGraph, "container '" + c.name + "' starts at the element " +
+                                        c.layout.start_offset().str() + " of its memory; a file can only say a number");
   }
   d.transient = !connector && (c.transient || c.constant.has_value());
   d.storage = c.storage;
   switch (c.lifetime) {
-    case ir::Lifetime::kScope: d.lifetime = once_.contains(c.name) ? dace::Lifetime::kSdfg : dace::Lifetime::kScope; break;
+    case ir::Lifetime::kScope:
+      d.lifetime = once_.contains(c.name) ? dace::Lifetime::kSdfg : dace::Lifetime::kScope;
+      break;
     case ir::Lifetime::kPersistent: d.lifetime = dace::Lifetime::kPersistent; break;
     case ir::Lifetime::kExternal: d.lifetime = dace::Lifetime::kExternal; break;
   }
@@ -225,24 +233,31 @@ dace::Sdfg Writer::run() {
       describe(c, p, false);
   }
   declare_locals(c, g_.locals, true);
+  std::vector<std::string> zeroed = g_.locals;
   for (const ir::Container& k : g_.containers) {
-    if (k.constant || (k.transient && k.lifetime != ir::Lifetime::kScope)) describe(c, k.name, false);
+    if (!k.constant && (!k.transient || k.lifetime == ir::Lifetime::kScope)) continue;
+    describe(c, k.name, false);
+    zeroed.push_back(k.name);
   }
-  region(c, out.body, g_.body);
+  region(c, out.body, g_.body, zeroed);
   return out;
 }
 
 // What is written once for the whole graph: losses that change nothing, and lifetimes.
 void Writer::collect_tables() {
   for (const ir::Symbol& s : g_.symbols) {
-    if (s.upper || (s.lower && !(s.lower->is_zero() || s.lower->is_one())) ||
-        (s.lower && dialect_ == SdfgDialect::kV1))
+    if (s.upper || (s.lower && !(s.lower->is_zero() || s.lower->is_one())) || (s.lower && dialect_ == SdfgDialect::kV1))
       warn("what is assumed of symbol '" + s.name + "' is left out: the file has no word for it");
   }
   // A transient that one element of a loop uses would be allocated anew in every iteration, were it not said to live
   // as long as the graph.
   std::map<std::string, std::pair<std::set<const ir::Element*>, bool>> users;
   ir::walk(g_.body, [&](const ir::Element& e, const ir::Ancestors& above) {
+    if (const auto* s = std::get_if<ir::State>(&e.kind)) {
+      for (const ir::Node& n : s->nodes) {
+        if (const auto* a = std::get_if<ir::Access>(&n.kind)) accessed_.insert(a->data.substr(0, a->data.find('.')));
+      }
+    }
     if (!ir::child_sequences(e).empty()) return;
     symbolic::SymbolSet used = ir::containers_read(g_, e);
     used.merge(ir::containers_written(g_, e));

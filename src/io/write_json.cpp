@@ -103,7 +103,8 @@ class JsonWriter {
   Json subset(const Subset& s) const {
     Json ranges = Json::array();
     for (const auto& r : s.ranges())
-      ranges.push_back({{"start", expr(r.begin)}, {"end", expr(r.end)}, {"step", expr(r.step)}, {"tile", expr(r.tile)}});
+      ranges.push_back(
+          {{"start", expr(r.begin)}, {"end", expr(r.end)}, {"step", expr(r.step)}, {"tile", expr(r.tile)}});
     return {{"type", "Range"}, {"ranges", std::move(ranges)}};
   }
   static Json code(const CodeBlock& c) {
@@ -134,12 +135,16 @@ class JsonWriter {
       case Type::Kind::kVoid: return nullptr;
       case Type::Kind::kScalar: return std::string(to_string(t.scalar()));
       case Type::Kind::kVector:
-        return {{"type", "vector"}, {"dtype", std::string(to_string(t.scalar()))}, {"elements", std::to_string(t.lanes())}};
+        return {
+            {"type", "vector"}, {"dtype", std::string(to_string(t.scalar()))}, {"elements", std::to_string(t.lanes())}};
       case Type::Kind::kPointer: return {{"type", "pointer"}, {"dtype", type(t.pointee())}};
       case Type::Kind::kStruct: {
         Json data = Json::array();
         for (const StructField& f : t.structure().fields) data.push_back({f.name, type(f.type)});
-        return {{"type", "struct"}, {"name", t.structure().name}, {"data", std::move(data)}, {"length", Json::array()},
+        return {{"type", "struct"},
+                {"name", t.structure().name},
+                {"data", std::move(data)},
+                {"length", Json::array()},
                 {"bytes", t.size()}};
       }
       case Type::Kind::kOpaque: return {{"type", "opaque"}, {"ctype", t.opaque_name()}};
@@ -207,7 +212,9 @@ class JsonWriter {
   static Json value(const tasklet::Value& v) {
     if (is_complex(v.type())) {
       const auto number = [](double x) {
-        return std::isnan(x) ? std::string("nan") : std::isinf(x) ? std::string(x < 0 ? "-inf" : "inf") : Json(x).dump();
+        return std::isnan(x)   ? std::string("nan")
+               : std::isinf(x) ? std::string(x < 0 ? "-inf" : "inf")
+                               : Json(x).dump();
       };
       const std::string imaginary = number(v.as_complex().imag());
       return "(" + number(v.as_complex().real()) + (imaginary.front() == '-' ? "" : "+") + imaginary + "j)";
@@ -238,8 +245,7 @@ class JsonWriter {
       for (std::int64_t i = 0; i < n && next < count; ++i) list.push_back(level(dim + 1));
       return list;
     };
-    return {std::move(d),
-            {{"type", "ndarray"}, {"data", level(0)}, {"dtype", std::string(to_string(t))}}};
+    return {std::move(d), {{"type", "ndarray"}, {"data", level(0)}, {"dtype", std::string(to_string(t))}}};
   }
 
   // ---- dataflow
@@ -307,7 +313,8 @@ class JsonWriter {
       out["type"] = "NestedSDFG";
       a["label"] = n.label;
       Json mapping = Json::object();
-      for (std::size_t k = 0; k < g->symbol_mapping.size(); ++k) mapping[g->symbol_mapping[k].first] = expr(g->mapped[k]);
+      for (std::size_t k = 0; k < g->symbol_mapping.size(); ++k)
+        mapping[g->symbol_mapping[k].first] = expr(g->mapped[k]);
       a["symbol_mapping"] = std::move(mapping);
       a["sdfg"] = sdfg(*g->sdfg);
     } else if (const auto* l = std::get_if<LibraryNode>(&n.kind)) {
@@ -318,9 +325,10 @@ class JsonWriter {
       if (!a.contains("label")) a["label"] = n.label;
       if (!l->implementation.empty()) a["implementation"] = l->implementation;
     }
-    if (!n.inputs.empty()) a["in_connectors"] = connectors(n.inputs);
-    if (!n.outputs.empty()) a["out_connectors"] = connectors(n.outputs);
-    location(a, n.location);
+    // A node of an unknown class brings its connectors along.
+    if (!n.inputs.empty() && !a.contains("in_connectors")) a["in_connectors"] = connectors(n.inputs);
+    if (!n.outputs.empty() && !a.contains("out_connectors")) a["out_connectors"] = connectors(n.outputs);
+    if (n.location.known() || !std::holds_alternative<LibraryNode>(n.kind)) location(a, n.location);
     out["attributes"] = std::move(a);
     return out;
   }
@@ -418,8 +426,9 @@ class JsonWriter {
                        {"dst_connector", connector(e->dst_connector)},
                        {"attributes", {{"data", memlet(e->memlet)}}}});
     }
-    return {{"type", "SDFGState"}, {"collapsed", false},          {"nodes", std::move(nodes)},
-            {"edges", std::move(edges)}, {"scope_dict", std::move(dict)}, {"attributes", Json::object()}};
+    return {{"type", "SDFGState"},           {"collapsed", false},
+            {"nodes", std::move(nodes)},     {"edges", std::move(edges)},
+            {"scope_dict", std::move(dict)}, {"attributes", Json::object()}};
   }
 
   // ---- control flow
@@ -487,8 +496,10 @@ class JsonWriter {
       }
       Json branches = Json::array();
       for (const auto& branch : c->branches) {
-        Json body{{"type", "ControlFlowRegion"}, {"label", b.label + "_" + std::to_string(branches.size())},
-                  {"id", nullptr}, {"attributes", Json::object()}};
+        Json body{{"type", "ControlFlowRegion"},
+                  {"label", b.label + "_" + std::to_string(branches.size())},
+                  {"id", nullptr},
+                  {"attributes", Json::object()}};
         body["cfg_list_id"] = region_++;
         region(body, branch.body);
         branches.push_back({branch.condition ? code(*branch.condition) : Json(nullptr), std::move(body)});

@@ -32,7 +32,7 @@ struct Writer::ScopeFrame {
 struct Writer::StateOut {
   Context& c;
   dace::State s;
-  std::vector<ScopeFrame*> owner;           // per node: the scope it stands in; scope nodes: the one around
+  std::vector<ScopeFrame*> owner;             // per node: the scope it stands in; scope nodes: the one around
   std::map<std::string, int> sources, sinks;  // access nodes outside of all scopes
 
   int add(dace::Node n, ScopeFrame* f) {
@@ -195,7 +195,8 @@ void Writer::close(StateOut& o, ScopeFrame& f) {
     if (o.owner[i] != &f) continue;
     const int v = static_cast<int>(i);
     const auto touches = [&](bool in) {
-      return std::any_of(o.s.edges.begin(), o.s.edges.end(), [&](const dace::Edge& e) { return (in ? e.dst : e.src) == v; });
+      return std::any_of(o.s.edges.begin(), o.s.edges.end(),
+                         [&](const dace::Edge& e) { return (in ? e.dst : e.src) == v; });
     };
     const bool entry = std::holds_alternative<dace::MapEntry>(o.node(v).kind) ||
                        std::holds_alternative<dace::ConsumeEntry>(o.node(v).kind);
@@ -204,7 +205,8 @@ void Writer::close(StateOut& o, ScopeFrame& f) {
     if (!exit && !touches(true)) o.edge({f.entry, {}, {}}, {v, {}, {}});
     if (!entry && !touches(false)) o.edge({v, {}, {}}, {f.exit, {}, {}});
   }
-  const bool any = std::any_of(o.s.edges.begin(), o.s.edges.end(), [&](const dace::Edge& e) { return e.src == f.entry; });
+  const bool any =
+      std::any_of(o.s.edges.begin(), o.s.edges.end(), [&](const dace::Edge& e) { return e.src == f.entry; });
   if (!any) o.edge({f.entry, {}, {}}, {f.exit, {}, {}});
 
   const symbolic::Facts facts = ir::facts_at(g_, f.path);
@@ -221,7 +223,8 @@ void Writer::close(StateOut& o, ScopeFrame& f) {
         }
       } else {
         const auto& consume = std::get<ir::Consume>(f.element->kind);
-        const auto p = symbolic::propagate(*s, consume.worker, symbolic::Range::half_open(0, consume.num_workers), facts);
+        const auto p =
+            symbolic::propagate(*s, consume.worker, symbolic::Range::half_open(0, consume.num_workers), facts);
         s = p ? std::optional(p->subset) : std::nullopt;
       }
       if (!s || (all && all->rank() != s->rank())) {
@@ -396,7 +399,8 @@ void Writer::nodes(StateOut& o, ScopeFrame* f, const ir::State& s) {
       b = {it->second, m.set_reference ? "set" : "", {}};
     else
       b = sink(o, f, to->data, dst_subset ? &*dst_subset : nullptr, out.wcr, out.wcr_nonatomic);
-    if (m.set_reference && !has_connector(o.node(b.node).inputs, "set")) o.node(b.node).inputs.push_back({"set", Type()});
+    if (m.set_reference && !has_connector(o.node(b.node).inputs, "set"))
+      o.node(b.node).inputs.push_back({"set", Type()});
     if (from != nullptr) {
       out.data = from->data;
       out.subset = src_subset;
@@ -518,8 +522,7 @@ void Writer::map(StateOut& o, ScopeFrame* outer, const ir::Element& e) {
   else
     info.gpu_maxnreg = m.gpu_max_registers;
   if (m.simd) warn("that " + ir::describe(g_, e) + " may be vectorised was decided already; a file can't say that");
-  if (!m.reductions.empty())
-    warn("how " + ir::describe(g_, e) + " reduces was decided already; a file can't say that");
+  if (!m.reductions.empty()) warn("how " + ir::describe(g_, e) + " reduces was decided already; a file can't say that");
 
   std::string label = e.label;
   if (label.empty()) label = "map";
@@ -640,7 +643,7 @@ int Writer::nested(StateOut& o, ScopeFrame* f, const ir::Sequence& s, const std:
   }
   if (own_block != nullptr) declare_locals(c, own_block->locals, true);
   targets_[id] = {Target::Kind::kReturn, {}, {}};
-  region(c, inner.body, s);
+  region(c, inner.body, s, own_block != nullptr ? own_block->locals : std::vector<std::string>{});
 
   n.kind = std::move(call);
   const int v = o.add(std::move(n), f);

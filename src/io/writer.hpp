@@ -85,7 +85,7 @@ class Writer {
   int append(RegionState& r, dace::Block b);
   void need_clean_end(Context& c, RegionState& r);
   void finish(Context& c, RegionState& r);
-  void region(Context& c, dace::Region& out, const ir::Sequence& s);
+  void region(Context& c, dace::Region& out, const ir::Sequence& s, const std::vector<std::string>& zeroed = {});
   void assign(Context& c, RegionState& r, const ir::Assign& a, const ir::Element& e);
   void set_symbol(Context& c, RegionState& r, const std::string& symbol, const tasklet::Expr& value, ir::Id id);
   void loop_region(Context& c, RegionState& r, const ir::Element& e);
@@ -106,7 +106,8 @@ class Writer {
   int nested(StateOut& o, ScopeFrame* f, const ir::Sequence& s, const std::string& label, ir::Id id);
   const ir::Element* only_item(const ir::Sequence& s, std::vector<std::string>& locals) const;
   bool fits_scope(const ir::Element& item, const std::set<std::string>& local) const;
-  // Where a value comes from or goes to at the level of a scope, and what its memlet names when that is not the container.
+  // Where a value comes from or goes to at the level of a scope, and what its memlet names when that is not the
+  // container.
   struct End {
     int node = -1;
     std::string connector;
@@ -128,12 +129,13 @@ class Writer {
   SdfgDialect dialect_;
   std::vector<std::string>& warnings_;
   tasklet::TypeEnvironment environment_;
-  std::vector<const ir::Element*> path_;      // enclosing elements of what is being written
-  std::set<ir::Id> jumps_;                    // elements that become jumps instead of regions
-  std::set<ir::Id> calls_;                    // blocks that become nested graphs
+  std::vector<const ir::Element*> path_;  // enclosing elements of what is being written
+  std::set<ir::Id> jumps_;                // elements that become jumps instead of regions
+  std::set<ir::Id> calls_;                // blocks that become nested graphs
   std::map<ir::Id, Target> targets_;
-  std::set<std::string> once_;                // transients that must live as long as their graph's call
-  std::set<std::string> names_;               // taken in the file, beside those of the graph
+  std::set<std::string> accessed_;  // containers that some access node names: it can say that they are zeroed
+  std::set<std::string> once_;      // transients that must live as long as their graph's call
+  std::set<std::string> names_;     // taken in the file, beside those of the graph
 };
 
 }  // namespace sdfg::io

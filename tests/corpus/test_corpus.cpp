@@ -92,8 +92,8 @@ TEST_CASE("every graph of the corpus is written and read back as itself in both 
       if (!fs::exists(folder / file)) continue;
       ++count;
       for (const auto dialect : {sdfg::SdfgDialect::kV2, sdfg::SdfgDialect::kV1}) {
-        const std::string name = folder.filename().string() + "/" + file +
-                                 (dialect == sdfg::SdfgDialect::kV1 ? " as 1.0.2" : " as v2");
+        const std::string name =
+            folder.filename().string() + "/" + file + (dialect == sdfg::SdfgDialect::kV1 ? " as 1.0.2" : " as v2");
         try {
           sdfg::SaveOptions options;
           options.dialect = dialect;
