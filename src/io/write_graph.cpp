@@ -210,7 +210,7 @@ void Writer::describe(Context& c, const std::string& name, bool connector) {
   symbolic::SymbolSet symbols;
   ir::add_layout_symbols(g_, k, symbols);
   for (const std::string& s : symbols) declare_symbol(c, s, false);
-  c.sdfg.containers.push_back(descriptor(k, connector));
+  c.sdfg.add(descriptor(k, connector));
 }
 
 // ---- the graph

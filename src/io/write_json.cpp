@@ -54,6 +54,15 @@ const char* name_of(Lifetime l) {
   }
   return "Scope";
 }
+const char* name_of(ir::OmpSchedule s) {
+  switch (s) {
+    case ir::OmpSchedule::kDefault: return "Default";
+    case ir::OmpSchedule::kStatic: return "Static";
+    case ir::OmpSchedule::kDynamic: return "Dynamic";
+    case ir::OmpSchedule::kGuided: return "Guided";
+  }
+  return "Default";
+}
 const char* name_of(const Descriptor& d) {
   switch (d.kind) {
     case DescriptorClass::kScalar: return "Scalar";
@@ -111,10 +120,7 @@ class JsonWriter {
     return {{"string_data", c.text}, {"language", c.language == Language::kPython ? "Python" : "CPP"}};
   }
   void location(Json& attributes, const SourceLocation& l) {
-    if (!l.known()) {
-      if (v1_) attributes["debuginfo"] = nullptr;
-      return;
-    }
+    if (!l.known()) return;
     Json d{{"type", "DebugInfo"}, {"start_line", l.line}};
     if (l.column != 0) d["start_column"] = l.column;
     if (v1_) {
@@ -341,7 +347,7 @@ class JsonWriter {
     if (m.unroll) a["unroll"] = true;
     if (m.collapse != 1) a["collapse"] = m.collapse;
     if (m.omp_num_threads != 0) a["omp_num_threads"] = m.omp_num_threads;
-    if (m.omp_schedule != "Default") a["omp_schedule"] = m.omp_schedule;
+    if (m.omp_schedule != ir::OmpSchedule::kDefault) a["omp_schedule"] = name_of(m.omp_schedule);
     if (m.omp_chunk_size != 0) a["omp_chunk_size"] = m.omp_chunk_size;
     if (!m.gpu_block_size.empty()) a["gpu_block_size"] = m.gpu_block_size;
     if (m.gpu_launch_bounds != "0") a["gpu_launch_bounds"] = m.gpu_launch_bounds;

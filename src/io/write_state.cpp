@@ -76,16 +76,6 @@ dace::Schedule schedule_of(ir::Schedule s) {
   return dace::Schedule::kDefault;
 }
 
-std::string omp_schedule_of(ir::OmpSchedule s) {
-  switch (s) {
-    case ir::OmpSchedule::kDefault: return "Default";
-    case ir::OmpSchedule::kStatic: return "Static";
-    case ir::OmpSchedule::kDynamic: return "Dynamic";
-    case ir::OmpSchedule::kGuided: return "Guided";
-  }
-  return "Default";
-}
-
 }  // namespace
 
 // ---- subsets
@@ -114,7 +104,7 @@ int Writer::access_node(StateOut& o, const std::string& path) {
   if (k.constant) {
     describe(o.c, root, false);
     // An access node names a container of the table; the constant of that name takes its place.
-    if (o.c.described.insert("const " + root).second) o.c.sdfg.containers.push_back(descriptor(k, false));
+    if (o.c.described.insert("const " + root).second) o.c.sdfg.add(descriptor(k, false));
   } else {
     describe(o.c, root, false);
   }
@@ -379,7 +369,7 @@ void Writer::nodes(StateOut& o, ScopeFrame* f, const ir::State& s) {
       d.type = ir::connector_type(g_, s, src, m.src_connector, true);
       d.shape = {Expr(1)};
       d.transient = true;
-      o.c.sdfg.containers.push_back(std::move(d));
+      o.c.sdfg.add(std::move(d));
       out.data = name;
       out.subset = ir::Subset::index({Expr(0)});
       o.edge({real.at(m.src), connector(src, m.src_connector, true), {}},
@@ -513,7 +503,7 @@ void Writer::map(StateOut& o, ScopeFrame* outer, const ir::Element& e) {
   info.unroll = m.unroll;
   info.collapse = m.collapse > 1 ? m.collapse : 1;
   info.omp_num_threads = m.num_threads;
-  info.omp_schedule = omp_schedule_of(m.omp_schedule);
+  info.omp_schedule = m.omp_schedule;
   info.omp_chunk_size = m.omp_chunk;
   info.gpu_block_size = m.gpu_block_size;
   if (!m.gpu_launch_bounds.empty()) info.gpu_launch_bounds = m.gpu_launch_bounds;
