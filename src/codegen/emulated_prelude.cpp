@@ -32,8 +32,9 @@ extern "C" { const sdfg_emulator_table SDFG_UNCHECKED* sdfg_emulator; }
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
-#define __constant__ static
+#define __constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define SDFG_SHARED(type, name, count) \
   type* const name = (type*)sdfg_emulator->shared(__COUNTER__, sizeof(type) * (count), alignof(type), __LINE__)
 #define SDFG_DYNAMIC_SHARED(type, name) type* const name = (type*)sdfg_emulator->dynamic_shared(__LINE__)
@@ -115,6 +116,8 @@ SDFG_ATOMIC(logical_xor, T((a != T(0)) != (b != T(0))))
 SDFG_ATOMIC(exchange, b)
 #undef SDFG_ATOMIC
 
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
 template <class T> static inline T sdfg_load_readonly(const T* address) { return *address; }
 template <int bytes> static inline void sdfg_copy_async(void* to, const void* from, int line = __builtin_LINE()) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "sdfg_copy_async moves 4, 8 or 16 bytes");

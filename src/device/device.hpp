@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sdfg/error.hpp>
@@ -126,6 +127,7 @@ struct ModuleImage {
   std::span<const std::uint8_t> binary;  // only read during the call
   std::vector<void (*)(void* const* arguments)> entries;
   std::shared_ptr<const void> keep_alive;
+  std::function<bool(const void* address, std::uint64_t bytes)> holds;  // whether it is a constant of the code
 };
 
 class Stream {

@@ -77,6 +77,9 @@ DeviceProgram::DeviceProgram(DevicePart part, const std::string& graph, const st
       image.entries.push_back(reinterpret_cast<void (*)(void* const*)>(entry));
     }
     image.keep_alive = code;
+    image.holds = [loaded = code.get()](const void* address, std::uint64_t bytes) {
+      return loaded->holds(address, bytes);
+    };
   }
   module_ = device_->load_module(image);
   for (std::size_t i = 0; i < module_->size(); ++i) kernels_.push_back(&module_->kernel(i));
@@ -343,7 +346,8 @@ std::optional<Error> DeviceCall::finish() noexcept {
       used.used = used.pending = false;
     }
     // The emulator runs everything now, so that faults belong to the call that caused them.
-    if (base_pending_ || emulated || !pinned_.empty()) guarded([&] { on.synchronise(*base_); });
+    if (base_pending_ || !pinned_.empty()) guarded([&] { on.synchronise(*base_); });
+    if (emulated) static_cast<device::emulated::Emulator&>(on).drain();
     for (void* left : pinned_) on.pinned_release(left);
     if (std::optional<Error> fault = on.take_fault(); fault && !first) first = explain(*fault);
     if (emulated) {

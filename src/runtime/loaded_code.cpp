@@ -39,4 +39,16 @@ std::shared_ptr<const LoadedCode> load_objects(std::span<const std::span<const s
   return std::make_shared<const LoadedCode>(std::move(linked.memory), std::move(linked.symbols), std::move(debugger));
 }
 
+bool LoadedCode::holds(const void* address, std::size_t bytes) const noexcept {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const CodeAllocation& memory : memory_) {
+    for (const CodeArea area : {CodeArea::kConstant, CodeArea::kData}) {
+      const CodeAllocation::Extent& extent = memory.extent(area);
+      if (at >= extent.run && bytes <= extent.size && static_cast<std::size_t>(at - extent.run) <= extent.size - bytes)
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace sdfg::runtime

@@ -32,6 +32,8 @@ class LoadedCode {
   // All global symbols, sorted by name.
   const std::vector<LoadedSymbol>& symbols() const noexcept { return symbols_; }
   std::size_t bytes() const noexcept;
+  // Whether these bytes are constants or data of the program.
+  bool holds(const void* address, std::size_t bytes) const noexcept;
 
  private:
   std::vector<CodeAllocation> memory_;

@@ -310,3 +310,21 @@ TEST_CASE("a one-statement function compiles in milliseconds", "[.][latency]") {
               << cpu(after.ru_stime) - cpu(before.ru_stime) << " faults " << after.ru_minflt - before.ru_minflt << '\n';
   }
 }
+
+TEST_CASE("checked code is another request and calls the emulator's table") {
+  CompileRequest plain = request_for("extern \"C\" float f(const float* a, long i) { return a[i]; }\n");
+  CompileRequest host = plain;
+  host.checks = sdfg::compiler::MemoryChecks::kHost;
+  CompileRequest kernel = plain;
+  kernel.checks = sdfg::compiler::MemoryChecks::kKernel;
+  CHECK(plain.digest() != host.digest());
+  CHECK(host.digest() != kernel.digest());
+  for (CompileRequest* request : {&plain, &host, &kernel}) {
+    request->kind = sdfg::compiler::CodeKind::kHostIr;
+    const CompileResult result = sdfg::compiler::compile_host(*request);
+    REQUIRE(result.ok);
+    const bool checked = request != &plain;
+    CHECK((text_of(result).find("sdfg_emulator") != std::string::npos) == checked);
+    CHECK(text_of(result).find("!DILocation") == std::string::npos);  // lines are in the calls, not left in the object
+  }
+}

@@ -136,6 +136,7 @@ inline Program make_program(Device& device, const std::vector<KernelText>& kerne
   for (const KernelInfo& info : image.kernels)
     image.entries.push_back(reinterpret_cast<void (*)(void* const*)>(code->find(info.name + "_run")));
   image.keep_alive = code;
+  image.holds = [loaded = code.get()](const void* at, std::uint64_t bytes) { return loaded->holds(at, bytes); };
   image.names = program.names;
   program.module = device.load_module(image);
   return program;

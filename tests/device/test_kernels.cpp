@@ -266,14 +266,16 @@ TEST_CASE("asynchronous copies to shared memory arrive with the wait, not before
 
 TEST_CASE("constants, device functions, register arrays and read-only loads") {
   Emulator& device = emulator(all_checks(Schedule::kReverse));
-  Program p = make_program(device,
-                           {{"k",
-                             {"const double* A", "double* B"},
-                             "  double local[5];\n  for (int i = 0; i < 5; ++i) local[i] = table[i] * "
-                             "sdfg_load_readonly(A + i);\n"
-                             "  B[threadIdx.x] = pick(local, threadIdx.x) + sdfg_sqrt(4.0);"}},
-                           "__constant__ double table[5] = {1, 2, 3, 4, 5};\n"
-                           "__device__ __noinline__ double pick(const double* from, int i) { return from[4 - i]; }\n");
+  Program p = make_program(
+      device,
+      {{"k",
+        {"const double* A", "double* B"},
+        "  double local[5];\n  for (int i = 0; i < 5; ++i) local[i] = table[i] * "
+        "sdfg_load_readonly(A + i);\n"
+        "  B[threadIdx.x] = pick(local, threadIdx.x) + sdfg_sqrt(pick(fours, threadIdx.x));"}},
+      "static __constant__ const double table[5] = {1, 2, 3, 4, 5};\n__constant__ double fours[5] = {4, 4, 4, 4, "
+      "4};\n"
+      "__device__ __noinline__ double pick(const double* from, int i) { return from[4 - i]; }\n");
   const Array<double> a(device, std::vector<double>{1, 1, 1, 1, 10});
   const Array<double> b(device, 5);
   launch(device, p.kernel(), shape(1, 5), a.data(), b.data());

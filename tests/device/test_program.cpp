@@ -1,7 +1,9 @@
 // Programs with a device half on the emulated device: generated-like host code through the runtime ABI.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <sdfg/device.hpp>
+#include <thread>
 
 #include "kernels.hpp"
 #include "lower/abi.hpp"
@@ -54,7 +56,8 @@ const char* const kAllocate =
     "1);\n";
 const char* const kRelease = "  sdfg_abi->device_release(call, 0, tmp);\n";
 
-std::shared_ptr<runtime::Program> load(const std::string& body, int streams = 0, const std::string& kernels = kKernel) {
+std::shared_ptr<runtime::Program> load(const std::string& body, int streams = 0, const std::string& kernels = kKernel,
+                                       bool synchronise = false) {
   const std::string host = host_text(body);
   const std::string text = codegen::emulated_prelude() + kernels;
   const auto object = compiler::compile_host(checked_request(host, compiler::MemoryChecks::kHost));
@@ -70,6 +73,9 @@ std::shared_ptr<runtime::Program> load(const std::string& body, int streams = 0,
   part.kernels = {kernel};
   part.code = code.payload;
   part.streams = streams;
+  part.synchronise = synchronise;
+  // Every line of the kernels is the tasklet's, too.
+  part.origin_of_line.assign(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), 3);
   // Every line of the host text is the tasklet's.
   part.host_origin_of_line.assign(static_cast<std::size_t>(std::count(host.begin(), host.end(), '\n')), 3);
   runtime::ProgramInfo info;
@@ -286,4 +292,59 @@ TEST_CASE("a program without a device says so") {
   info.elements = elements();
   const auto program = runtime::Program::load(object.payload, info);
   CHECK(has(call(*program, 3).error, "loaded without a device"));
+}
+
+TEST_CASE("a fault names the element of its line, and SDFG_GPU_SYNC tells it at the launch") {
+  emulator();
+  const std::string kernels =
+      "extern \"C\" __global__ void twice(float* __restrict__ tmp, long n) {\n"
+      "  const long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i <= n) tmp[i] = 2.0f;\n"
+      "}\n"
+      "extern \"C\" void twice_run(void* const* a) { twice(*(float**)a[0], *(long*)a[1]); }\n";
+  for (const bool synchronise : {false, true}) {
+    const auto program = load(std::string(kAllocate) + kLaunch + "  A[0] = call->status ? 5.0f : 6.0f;\n" + kRelease, 0,
+                              kernels, synchronise);
+    const Outcome outcome = call(*program, 20);
+    INFO(outcome.error);
+    CHECK(has(outcome.error, "kernel 'twice' writes 4 bytes outside of container 'tmp' (80 bytes)"));
+    CHECK(has(outcome.error, "tasklet 'host'"));
+    CHECK(outcome.values[0] == (synchronise ? 5.0f : 6.0f));
+  }
+}
+
+TEST_CASE("threads call programs of the emulated device at the same time") {
+  emulator();
+  const auto program = load(std::string(kAllocate) + kCopyIn + kLaunch + kCopyOut + kRelease);
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        const Outcome outcome = call(*program, 100 + t);
+        good += outcome.status == 0 &&
+                        outcome.values[static_cast<std::size_t>(99 + t)] == 2.0f * static_cast<float>(100 + t)
+                    ? 1
+                    : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(good == 80);
+}
+
+TEST_CASE("waits that a call needs are counted, and no others") {
+  Emulator& device = emulator();
+  const auto copies = load(std::string(kAllocate) + kCopyIn + kLaunch + kCopyOut + kRelease);
+  const auto resident = load("  float* tmp = A;\n" + std::string(kLaunch));
+  call(*copies, 10);
+  CHECK(device.ledger().total.synchronises == 1);
+  const DeviceArray<float> array({DeviceChoice::Kind::kEmulated, 0}, std::vector<float>(10, 1.0f));
+  device.reset_ledger();
+  float* address = array.data();
+  std::int64_t n = 10;
+  void* arguments[] = {&address, &n};
+  CHECK(resident->packed_entry()(arguments) == 0);
+  CHECK(device.ledger().total.synchronises == 0);
+  CHECK(device.ledger().total.launches == 1);
 }

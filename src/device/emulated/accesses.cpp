@@ -73,6 +73,8 @@ void* Executor::access(const void* address, std::uint64_t what) {
 void* Executor::refuse(const void* address, std::uint64_t bytes, std::uint64_t what) {
   if (fiber_ != nullptr && fiber_->owns(address)) return const_cast<void*>(address);
   if (pinned_(address, bytes)) return const_cast<void*>(address);
+  const bool reads = (what & kAccessWrite) == 0;
+  if (reads && run_.holds && run_.holds(address, bytes)) return const_cast<void*>(address);
   void* const harmless = bytes <= scratch_.size() ? scratch_.data() : nullptr;
   if (fault_) return harmless;
   const std::uint32_t line = line_of(what);

@@ -21,6 +21,7 @@ namespace {
 
 // Of CUDA's kernels since compute capability 7.0.
 constexpr std::int64_t kParameterBytes = 32764;
+constexpr std::int64_t kThreadsPerMultiprocessor = 2048;
 constexpr std::uint64_t kParameterBlock = 512 * 1024;
 // Queues longer than this run: memory for what is queued is bounded.
 constexpr std::size_t kMostQueued = 8192;
@@ -47,6 +48,7 @@ struct ModuleCode {
   std::deque<EmulatedKernel> kernels;
   std::shared_ptr<const Names> names;
   std::shared_ptr<const void> keep_alive;
+  std::function<bool(const void*, std::uint64_t)> holds;
 };
 
 struct EmulatedModule final : Module {
@@ -188,6 +190,10 @@ class Implementation final : public Emulator {
     fresh.live_bytes = fresh.peak_bytes = ledger_.live_bytes;
     fresh.live_pinned = ledger_.live_pinned;
     ledger_ = fresh;
+  }
+  void drain() override {
+    const std::lock_guard lock(mutex_);
+    run_all();
   }
   std::vector<Error::Place> leaks() const override {
     const std::lock_guard lock(mutex_);
@@ -420,6 +426,7 @@ class Implementation final : public Emulator {
     module->code = std::make_shared<ModuleCode>();
     module->code->names = image.names;
     module->code->keep_alive = image.keep_alive;
+    module->code->holds = image.holds;
     for (std::size_t i = 0; i < image.kernels.size(); ++i) {
       check_parameters(limits_, image.kernels[i], {image.names, image.kernels[i].ordinal});
       if (image.entries[i] == nullptr)
@@ -536,7 +543,10 @@ class Implementation final : public Emulator {
   }
 
   std::int64_t resident(const Launch& launch) const {
-    std::int64_t most = settings_.resident_blocks;
+    const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    std::int64_t most =
+        std::min(settings_.resident_blocks,
+                 target_.multiprocessors * (kThreadsPerMultiprocessor / std::max<std::int64_t>(threads, 1)));
     if (launch.shared > 0)
       most = std::min(most, target_.multiprocessors * (target_.shared_bytes_per_multiprocessor / launch.shared));
     return most;
@@ -825,6 +835,7 @@ class Implementation final : public Emulator {
     run.launch = task.launch;
     run.arguments = reinterpret_cast<void* const*>(base + list);
     run.shared_limit = limits_.shared;
+    run.holds = task.code->holds;
     set_running(&executor_);
     std::optional<Error> fault = executor_.run(run, settings_);
     set_running(nullptr);

@@ -2,7 +2,8 @@
 //
 // Work is queued and runs when something waits for it (a synchronise, a release of memory that the host sees, the end
 // of a call), in an order that the schedule chooses among the legal ones. Kernels run on the thread that waits, under
-// one lock. Nothing here installs signal handlers.
+// one lock. A fault is told to whoever waits next: threads that run faulty programs at the same time may get each
+// other's. Nothing here installs signal handlers.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,8 @@ class Emulator : public Device {
   virtual Settings settings() const = 0;
   virtual Ledger ledger() const = 0;
   virtual void reset_ledger() = 0;
+  // Runs everything that is queued. Not counted as a wait; faults are left for take_fault.
+  virtual void drain() = 0;
   // What is still allocated, as places: for tests of leaks.
   virtual std::vector<Error::Place> leaks() const = 0;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace sdfg::device::emulated {
 namespace {
 
 using codegen::WarpOperation;
+
+constexpr std::size_t kKeptFibers = 1024;  // of one block; a cooperative launch may take more
 
 std::string text_of(const codegen::EmulatorDim& at) {
   return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
@@ -76,9 +79,22 @@ std::optional<Error> Executor::run(const Run& run, const Settings& settings) {
   table_.block_extent = dim(run.launch.block);
   table_.grid_extent = dim(run.launch.grid);
 
-  const std::uint64_t at_once = run.launch.cooperative ? blocks_ : 1;
+  try {
+    run_blocks();
+  } catch (const Error& error) {  // no memory for a fiber or its records
+    if (!fault_) fault_.emplace(error);
+  } catch (const std::bad_alloc&) {
+    if (!fault_) fault_.emplace(ErrorClass::kResource, "there is no memory to run kernel '" + run_.kernel->name + "'");
+  }
+  drop_slots();
+  run_ = {};
+  return std::move(fault_);
+}
+
+void Executor::run_blocks() {
+  const std::uint64_t at_once = run_.launch.cooperative ? blocks_ : 1;
   while (slots_.size() < at_once) slots_.emplace_back();
-  if (run.launch.cooperative) {
+  if (run_.launch.cooperative) {
     std::vector<Slot*> active;
     for (std::uint64_t i = 0; i < blocks_; ++i) {
       prepare_slot(slots_[i], block_at(i));
@@ -101,9 +117,6 @@ std::optional<Error> Executor::run(const Run& run, const Settings& settings) {
       break;
     }
   }
-  drop_slots();
-  run_ = {};
-  return std::move(fault_);
 }
 
 void Executor::prepare_slot(Slot& slot, std::uint64_t linear) {
@@ -140,7 +153,9 @@ void Executor::prepare_slot(Slot& slot, std::uint64_t linear) {
 void Executor::drop_slots() noexcept {
   slot_ = nullptr;
   thread_ = nullptr;
+  fiber_ = nullptr;
   idle_.clear();
+  if (fibers_.size() > kKeptFibers) fibers_.resize(kKeptFibers);
   for (const auto& fiber : fibers_) idle_.push_back(fiber.get());
   for (Slot& slot : slots_) {
     for (const SharedArray& array : slot.shared) space_.free(*array.memory);
@@ -196,7 +211,7 @@ Executor::Outcome Executor::progress(Slot& slot) {
   const auto next_ready = [&] {
     // `ready` is in the order of going on; taken from its front.
     const std::uint32_t index = slot.ready.front();
-    slot.ready.erase(slot.ready.begin());
+    slot.ready.pop_front();
     Thread& thread = slot.threads[index];
     thread.state = State::kReady;
     Fiber& fiber = *std::exchange(thread.fiber, nullptr);

@@ -34,6 +34,7 @@ struct Run {
   Launch launch;
   void* const* arguments = nullptr;  // a device address
   std::int64_t shared_limit = 0;
+  std::function<bool(const void*, std::uint64_t)> holds;  // whether an address is a constant of the code; may be empty
 };
 
 // The table that checked code calls, and the coordinates of the thread that runs. One per process, like the executor.
@@ -110,7 +111,7 @@ class Executor {
     std::vector<std::uint32_t> order;  // of the threads
     std::size_t next = 0;              // position in `order` of the next thread to start
     std::size_t exited = 0;
-    std::vector<std::uint32_t> ready;  // threads that may go on, in the order in which they will
+    std::deque<std::uint32_t> ready;  // threads that may go on, in the order in which they will
     std::uint32_t epoch = 0;
     std::vector<std::uint32_t> warp_epochs;
     std::vector<SharedArray> shared;
@@ -119,6 +120,7 @@ class Executor {
 
   enum class Outcome : std::uint8_t { kDone, kAtGrid, kAbandoned };
 
+  void run_blocks();
   void prepare_slot(Slot& slot, std::uint64_t linear);
   void drop_slots() noexcept;
   std::uint64_t block_at(std::uint64_t position) const;
