@@ -426,7 +426,8 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     scope.return_block = e.id;
     inside = &std::get<ir::Block>(e.kind).body;
   }
-  if (const auto reduction = raise_reduction(inner)) {
+  if (const auto reduction =
+          raise_reduction(inner, [&](const std::string& lambda) { return wcr_from(lambda, n.path).op; })) {
     add_reduction(*reduction, n, *inside, scope);
   } else {
     region(inner.body, inner.path, *inside, scope);

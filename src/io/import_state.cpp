@@ -682,6 +682,49 @@ void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& 
   connect(c, n, id, out, [](const std::string& name, bool) { return name; });
 }
 
+// Do the memlets of the call's operands move what the call walks, in elements of its type?
+bool Importer::works_on(const StateContext& c, const dace::Node& n, const RaisedCall& call) const {
+  struct Moved {
+    std::string data;
+    const ir::Subset* subset = nullptr;
+  };
+  const auto moved = [&](const dace::Edge& e, int access_node) -> std::optional<Moved> {
+    const auto* a = std::get_if<dace::AccessNode>(&c.node(access_node).kind);
+    if (a == nullptr || e.memlet.data != a->data || !e.memlet.subset || !e.memlet.wcr.empty()) return std::nullopt;
+    return Moved{a->data, &*e.memlet.subset};
+  };
+  const auto alike = [&](const Moved& m, const Walk& walk) {
+    const dace::Descriptor* d = c.scope.sdfg->find(m.data);
+    if (d == nullptr || !(d->type == Type(call.type))) return false;
+    std::vector<Expr> strides = d->strides;
+    if (d->kind == dace::DescriptorClass::kScalar)
+      strides.assign(m.subset->rank(), Expr(1));
+    else if (strides.size() != d->shape.size())
+      strides = ir::Layout::packed(d->shape).strides();
+    return walks_alike(walk, *m.subset, strides);
+  };
+  std::optional<Moved> overwritten;
+  for (const dace::Edge* e : c.in[static_cast<std::size_t>(n.index)]) {
+    if (e->memlet.data.empty()) continue;
+    const auto m = moved(*e, c.path_root(*e).src);
+    const auto walk = call.walks.find(e->dst_connector);
+    if (!m || (walk != call.walks.end() && !alike(*m, walk->second))) return false;
+    if (e->dst_connector == call.in_place) overwritten = m;
+  }
+  for (const dace::Edge* e : c.out[static_cast<std::size_t>(n.index)]) {
+    if (e->memlet.data.empty()) continue;
+    const auto m = moved(*e, c.path_end(*e).dst);
+    const auto walk = call.walks.find(e->src_connector);
+    if (!m || (walk != call.walks.end() && !alike(*m, walk->second))) return false;
+    const auto ours = call.outputs.find(e->src_connector);
+    const bool result = ours != call.outputs.end() && ours->second != "_res";
+    if (!call.in_place.empty() && result &&
+        (!overwritten || overwritten->data != m->data || !(*overwritten->subset == *m->subset)))
+      return false;
+  }
+  return true;
+}
+
 // A tasklet that is the expansion of a library node becomes that node again.
 bool Importer::raised_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& t = std::get<dace::TaskletNode>(n.kind);
@@ -689,7 +732,7 @@ bool Importer::raised_node(StateContext& c, const dace::Node& n, ir::Sequence& o
   for (const dace::Connector& k : n.inputs) inputs.push_back(k.name);
   for (const dace::Connector& k : n.outputs) outputs.push_back(k.name);
   auto raised = raise_expansion(t.code.text, inputs, outputs);
-  if (!raised) return false;
+  if (!raised || !works_on(c, n, *raised)) return false;
   add_library(c, n, std::move(raised->op), {}, raised->inputs, raised->outputs, out);
   return true;
 }

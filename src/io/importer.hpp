@@ -99,6 +99,7 @@ class Importer {
   void consume(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void library_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
+  bool works_on(const StateContext& c, const dace::Node& n, const RaisedCall& call) const;
   bool raised_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void add_library(StateContext& c, const dace::Node& n, ir::LibraryOp op, std::string implementation,
                    const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs,

@@ -1,5 +1,5 @@
-// Finds the vendor call in the text, splits its arguments and translates column-major conventions to the row-major ones
-// of our nodes.
+// Splits the text into statements, takes set-up for what it is, and translates the column-major conventions of the one
+// call to the row-major ones of our nodes.
 #include "io/raise_expansions.hpp"
 
 #include <algorithm>
@@ -7,9 +7,14 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "symbolic/facts.hpp"
+#include "symbolic/print.hpp"
+
 namespace sdfg::io {
 
 namespace {
+
+using Complex = std::complex<double>;
 
 bool word_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -19,6 +24,13 @@ std::string trimmed(std::string s) {
   while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())) != 0) s.erase(s.begin());
   while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())) != 0) s.pop_back();
   return s;
+}
+
+bool starts_with(const std::string& s, std::string_view prefix) {
+  return s.compare(0, prefix.size(), prefix) == 0;
+}
+bool ends_with(const std::string& s, std::string_view suffix) {
+  return s.size() >= suffix.size() && s.compare(s.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 std::string without_comments(const std::string& text) {
@@ -36,92 +48,65 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
+// Parts between separators that stand in no brackets; nothing when brackets don't match.
+std::optional<std::vector<std::string>> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(' || c == '[') ++depth;
+    if ((c == ')' || c == ']') && --depth < 0) return std::nullopt;
+    if (c == separator && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  if (depth != 0) return std::nullopt;
+  for (std::string& p : parts) p = trimmed(p);
+  return parts;
+}
+
+// A statement that is nothing but a call.
 struct Call {
   std::string callee;
-  char letter = 0;  // s, d, c, z
   std::vector<std::string> args;
-  std::string assigned_to;  // `name = callee(...)`
 };
-
-// The arguments of the call whose opening parenthesis is at `open`; nothing if it is not closed.
-std::optional<std::vector<std::string>> arguments_at(const std::string& text, std::size_t open) {
-  std::vector<std::string> args(1);
+std::optional<Call> call_in(const std::string& statement) {
+  const std::size_t open = statement.find('(');
+  if (open == std::string::npos || statement.back() != ')') return std::nullopt;
   int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '(' || c == '[' || c == '{') {
-      if (depth++ == 0) continue;
-    } else if (c == ')' || c == ']' || c == '}') {
-      if (--depth == 0) {
-        for (std::string& a : args) a = trimmed(a);
-        return args;
-      }
-    } else if (c == ',' && depth == 1) {
-      args.emplace_back();
-      continue;
-    }
-    args.back() += c;
+  for (std::size_t i = open; i < statement.size(); ++i) {
+    if (statement[i] == '(') ++depth;
+    if (statement[i] == ')' && --depth == 0 && i + 1 != statement.size()) return std::nullopt;
   }
-  return std::nullopt;
+  auto args = split(statement.substr(open + 1, statement.size() - open - 2), ',');
+  if (!args) return std::nullopt;
+  return Call{trimmed(statement.substr(0, open)), std::move(*args)};
 }
 
-// The call of `prefix` + type letter + `operation`.
-std::optional<Call> find_call(const std::string& text, std::string_view prefix, std::string_view operation,
-                              std::size_t arguments) {
-  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
-    if (at > 0 && word_char(text[at - 1])) continue;
-    std::size_t end = at;
-    while (end < text.size() && word_char(text[end])) ++end;
-    const std::string word = text.substr(at, end - at);
-    if (word.size() != prefix.size() + 1 + operation.size() ||
-        word.compare(prefix.size() + 1, std::string::npos, operation) != 0)
-      continue;
-    const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(word[prefix.size()])));
-    if (std::string_view("sdcz").find(letter) == std::string_view::npos) continue;
-    while (end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) != 0) ++end;
-    if (end == text.size() || text[end] != '(') continue;
-    auto args = arguments_at(text, end);
-    if (!args || args->size() != arguments) continue;
-    Call c{word, letter, std::move(*args), {}};
-    std::size_t before = at;
-    while (before > 0 && std::isspace(static_cast<unsigned char>(text[before - 1])) != 0) --before;
-    if (before > 0 && text[before - 1] == '=') {
-      --before;
-      while (before > 0 && std::isspace(static_cast<unsigned char>(text[before - 1])) != 0) --before;
-      std::size_t begin = before;
-      while (begin > 0 && word_char(text[begin - 1])) --begin;
-      c.assigned_to = text.substr(begin, before - begin);
-    }
-    return c;
-  }
-  return std::nullopt;
-}
-
-// "double(1)", "1.0", "&alpha" are not all numbers: a factor must be a literal, perhaps in a cast, or one of the
-// constants' names.
-std::optional<double> factor(std::string text) {
-  if (text.find("Pone()") != std::string::npos) return 1.0;
-  if (text.find("Zero()") != std::string::npos) return 0.0;
-  if (text.find("Mone()") != std::string::npos) return -1.0;
+// "double(1.5)", "1.0f", "dace::complex128(1, -2)", "-0.5"
+std::optional<Complex> literal(std::string text) {
   for (const std::string_view type : {"double", "float", "dace::complex64", "dace::complex128"}) {
-    if (text.rfind(std::string(type) + "(", 0) == 0 && text.back() == ')')
-      text = text.substr(type.size() + 1, text.size() - type.size() - 2);
+    if (!starts_with(text, std::string(type) + "(") || text.back() != ')') continue;
+    const auto parts = split(text.substr(type.size() + 1, text.size() - type.size() - 2), ',');
+    if (!parts || parts->size() > 2) return std::nullopt;
+    const auto re = literal((*parts)[0]);
+    const auto im = parts->size() == 2 ? literal((*parts)[1]) : std::optional(Complex(0.0));
+    if (!re || !im) return std::nullopt;
+    return *re + *im * Complex(0.0, 1.0);
   }
   char* end = nullptr;
   const double v = std::strtod(text.c_str(), &end);
   if (end == text.c_str()) return std::nullopt;
-  while (*end == 'f' || *end == ' ') ++end;
-  return *end == 0 ? std::optional(v) : std::nullopt;
+  if (*end == 'f') ++end;
+  return *end == 0 ? std::optional(Complex(v)) : std::nullopt;
 }
 
-// A connector behind casts and an address-of.
+// What is left of casts of pointers, and an address-of: "(double*)_b", "(cuDoubleComplex *)&alpha".
 std::string operand(std::string text) {
   while (!text.empty() && text.front() == '(') {
     const std::size_t close = text.find(')');
-    if (close == std::string::npos) break;
-    const std::string inside = text.substr(1, close - 1);
-    text = inside.find('*') != std::string::npos ? trimmed(text.substr(close + 1))
-                                                 : trimmed(inside + text.substr(close + 1));
+    if (close == std::string::npos || text[close - 1] != '*') break;
+    text = trimmed(text.substr(close + 1));
   }
   if (!text.empty() && text.front() == '&') text = trimmed(text.substr(1));
   return text;
@@ -130,7 +115,40 @@ std::string operand(std::string text) {
 std::optional<bool> transposed(const std::string& text) {
   if (text == "CblasNoTrans" || text == "CUBLAS_OP_N") return false;
   if (text == "CblasTrans" || text == "CUBLAS_OP_T") return true;
-  return std::nullopt;
+  return std::nullopt;  // the conjugate is no property of our nodes
+}
+
+// Statements that prepare a call or check its result and compute nothing of it.
+bool is_set_up(const std::string& s) {
+  for (const std::string_view type : {"cublasHandle_t", "cusolverDnHandle_t"}) {
+    if (!starts_with(s, type)) continue;
+    const std::size_t equals = s.find('=');
+    return equals != std::string::npos && starts_with(trimmed(s.substr(equals + 1)), "__state->") &&
+           s.find("_handle.Get(") != std::string::npos;
+  }
+  if (starts_with(s, "int ")) {  // int __dace_workspace_size = 0
+    const std::size_t equals = s.find('=');
+    return equals != std::string::npos && trimmed(s.substr(equals + 1)) == "0";
+  }
+  for (const std::string_view type : {"double", "float", "dace::complex64", "dace::complex128"}) {
+    if (!starts_with(s, type)) continue;
+    const std::string rest = trimmed(s.substr(type.size()));  // a pointer without a value
+    if (!rest.empty() && rest.front() == '*')
+      return std::all_of(rest.begin() + 1, rest.end(),
+                         [](char c) { return word_char(c) || std::isspace(static_cast<unsigned char>(c)) != 0; });
+  }
+  const auto call = call_in(s);
+  if (!call) return false;
+  for (const std::string_view callee : {"cublasSetStream", "cublasSetPointerMode", "cusolverDnSetStream", "cudaFree"}) {
+    if (call->callee == callee) return true;
+  }
+  return starts_with(call->callee, "cudaMalloc") ||
+         (starts_with(call->callee, "cusolverDn") && ends_with(call->callee, "potrf_bufferSize"));
+}
+
+// C = op(A): rows x columns elements, `leading` between columns (or rows, where the order is row-major).
+Walk matrix(bool row_major, const std::string& rows, const std::string& columns, const std::string& leading) {
+  return row_major ? Walk{{rows, leading}, {columns, "1"}} : Walk{{rows, "1"}, {columns, leading}};
 }
 
 class Raiser {
@@ -138,95 +156,199 @@ class Raiser {
   Raiser(const std::string& text, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs)
       : text_(without_comments(text)), inputs_(inputs), outputs_(outputs) {}
 
-  std::optional<RaisedCall> run() const {
-    if (const auto c = find_call(text_, "cblas_", "gemm", 14)) {
-      const bool row = c->args[0] == "CblasRowMajor";
-      return gemm(row, c->args[1], c->args[2], c->args[6], c->args[7], c->args[9], c->args[11], c->args[12]);
+  std::optional<RaisedCall> run() {
+    // Braces, directives and strings have no place in these forms.
+    if (text_.find_first_of("{}#\"?") != std::string::npos) return std::nullopt;
+    const auto statements = split(text_, ';');
+    if (!statements) return std::nullopt;
+    std::optional<RaisedCall> found;
+    for (std::string s : *statements) {
+      if (s.empty()) continue;
+      // dace::blas::CheckCublasError(call)
+      if (const auto outer = call_in(s);
+          outer && starts_with(outer->callee, "dace::") && ends_with(outer->callee, "Error") && outer->args.size() == 1)
+        s = outer->args[0];
+      if (is_set_up(s) || declares_factors(s)) continue;
+      std::string assigned;
+      if (const std::size_t equals = s.find('='); equals != std::string::npos && equals < s.find('(')) {
+        assigned = trimmed(s.substr(0, equals));
+        s = trimmed(s.substr(equals + 1));
+      }
+      const auto call = call_in(s);
+      if (found || !call) return std::nullopt;
+      found = raised(*call, assigned);
+      if (!found) return std::nullopt;
     }
-    if (const auto c = find_call(text_, "cublas", "gemm", 14))
-      return gemm(false, c->args[1], c->args[2], c->args[6], c->args[7], c->args[9], c->args[11], c->args[12]);
-    if (const auto c = find_call(text_, "cblas_", "gemv", 12)) {
-      return gemv(c->args[0] == "CblasRowMajor", c->args[1], c->args[4], c->args[5], c->args[7], c->args[9],
-                  c->args[10]);
+    return found;
+  }
+
+ private:
+  // double alpha = double(2.5), beta = double(0)
+  bool declares_factors(const std::string& s) {
+    for (const std::string_view type : {"double", "float", "dace::complex64", "dace::complex128"}) {
+      if (!starts_with(s, std::string(type) + " ")) continue;
+      const auto parts = split(s.substr(type.size() + 1), ',');
+      if (!parts) return false;
+      for (const std::string& p : *parts) {
+        const std::size_t equals = p.find('=');
+        if (equals == std::string::npos) return false;
+        const auto value = literal(trimmed(p.substr(equals + 1)));
+        const std::string name = trimmed(p.substr(0, equals));
+        if (!value || name.empty() || !std::all_of(name.begin(), name.end(), word_char)) return false;
+        factors_[name] = *value;
+      }
+      return true;
     }
-    if (const auto c = find_call(text_, "cublas", "gemv", 12))
-      return gemv(false, c->args[1], c->args[4], c->args[5], c->args[7], c->args[9], c->args[10]);
-    if (const auto c = find_call(text_, "cblas_", "dot", 5)) return dot(c->args[1], c->args[3], c->assigned_to);
-    if (const auto c = find_call(text_, "cublas", "dot", 7)) return dot(c->args[2], c->args[4], operand(c->args[6]));
-    if (const auto c = find_call(text_, "LAPACKE_", "potrf", 5)) {
-      const bool lower = c->args[1] == "'L'", upper = c->args[1] == "'U'";
-      if (!lower && !upper) return std::nullopt;
-      return potrf(operand(c->args[3]), lower == (c->args[0] == "LAPACK_ROW_MAJOR"));
+    return false;
+  }
+
+  // A literal, the address of a declared factor, or one of the constants of the vendor library's environment.
+  std::optional<Complex> factor(const std::string& text) const {
+    if (starts_with(text, "__state->")) {
+      if (ends_with(text, "Pone()")) return 1.0;
+      if (ends_with(text, "Zero()")) return 0.0;
+      return std::nullopt;
     }
-    if (const auto c = find_call(text_, "cusolverDn", "potrf", 8)) {
-      const bool lower = c->args[1] == "CUBLAS_FILL_MODE_LOWER";
-      if (!lower && c->args[1] != "CUBLAS_FILL_MODE_UPPER") return std::nullopt;
-      return potrf(operand(c->args[3]), !lower);  // column-major: the other triangle
+    if (const auto it = factors_.find(operand(text)); it != factors_.end()) return it->second;
+    return literal(text);
+  }
+
+  // The type letter of `prefix` + letter + `operation`.
+  static std::optional<ScalarType> letter_of(const std::string& callee, std::string_view prefix,
+                                             std::string_view operation) {
+    if (callee.size() != prefix.size() + 1 + operation.size() || !starts_with(callee, prefix) ||
+        !ends_with(callee, operation))
+      return std::nullopt;
+    switch (std::tolower(static_cast<unsigned char>(callee[prefix.size()]))) {
+      case 's': return ScalarType::kFloat32;
+      case 'd': return ScalarType::kFloat64;
+      case 'c': return ScalarType::kComplex64;
+      case 'z': return ScalarType::kComplex128;
+      default: return std::nullopt;
     }
-    if (const auto c = find_call(text_, "cublas", "geam", 13)) {
-      // C = op(A) + 0 B with op a transposition.
-      const auto a = transposed(c->args[1]);
-      if (a != true || factor(c->args[5]) != 1.0 || factor(c->args[8]) != 0.0) return std::nullopt;
-      return checked({ir::Transpose{}, {{operand(c->args[6]), "_inp"}}, {{operand(c->args[11]), "_out"}}});
+  }
+
+  std::optional<RaisedCall> raised(const Call& c, const std::string& assigned) const {
+    const auto& a = c.args;
+    const auto is = [&](std::string_view prefix, std::string_view operation, std::size_t arguments) {
+      return a.size() == arguments ? letter_of(c.callee, prefix, operation) : std::nullopt;
+    };
+    const bool row = !a.empty() && (a[0] == "CblasRowMajor" || a[0] == "LAPACK_ROW_MAJOR");
+    const bool ordered = row || (!a.empty() && (a[0] == "CblasColMajor" || a[0] == "LAPACK_COL_MAJOR"));
+    if (const auto t = is("cblas_", "dot", 5)) {
+      return finished(*t, dot(a[0], a[1], a[2], a[3], a[4], assigned));
+    }
+    if (const auto t = is("LAPACKE_", "potrf", 5); t && ordered) {
+      if (!assigned.empty() && !contains(outputs_, assigned)) return std::nullopt;
+      return finished(*t, potrf(row, a[1] == "'L'", a[1] == "'U'", a[2], a[3], a[4]));
+    }
+    if (!assigned.empty()) return std::nullopt;
+    if (const auto t = is("cblas_", "gemm", 14); t && ordered) return finished(*t, gemm(row, a));
+    if (const auto t = is("cublas", "gemm", 14)) return finished(*t, gemm(false, a));
+    if (const auto t = is("cblas_", "gemv", 12); t && ordered) return finished(*t, gemv(row, a));
+    if (const auto t = is("cublas", "gemv", 12)) return finished(*t, gemv(false, a));
+    if (const auto t = is("cublas", "dot", 7)) return finished(*t, dot(a[1], a[2], a[3], a[4], a[5], operand(a[6])));
+    if (const auto t = is("cusolverDn", "potrf", 8)) {
+      return finished(
+          *t, potrf(false, a[1] == "CUBLAS_FILL_MODE_LOWER", a[1] == "CUBLAS_FILL_MODE_UPPER", a[2], a[3], a[4]));
+    }
+    if (const auto t = is("cublas", "geam", 13)) {
+      // C = op(A) + 0 B with op a transposition; C is rows x columns.
+      if (transposed(a[1]) != true || factor(a[5]) != 1.0 || factor(a[8]) != 0.0) return std::nullopt;
+      const std::string in = operand(a[6]), out = operand(a[11]);
+      return finished(*t, RaisedCall{ir::Transpose{},
+                                     {{in, "_inp"}},
+                                     {{out, "_out"}},
+                                     {},
+                                     {{in, matrix(false, a[4], a[3], a[7])}, {out, matrix(false, a[3], a[4], a[12])}},
+                                     {}});
     }
     return std::nullopt;
   }
 
- private:
-  std::optional<RaisedCall> gemm(bool row_major, const std::string& op_a, const std::string& op_b,
-                                 const std::string& alpha, const std::string& a, const std::string& b,
-                                 const std::string& beta, const std::string& c) const {
-    const auto ta = transposed(op_a), tb = transposed(op_b);
-    const auto al = factor(alpha), be = factor(beta);
-    if (!ta || !tb || !al || !be) return std::nullopt;
+  // order or handle, op(A), op(B), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc
+  std::optional<RaisedCall> gemm(bool row_major, const std::vector<std::string>& a) const {
+    const auto ta = transposed(a[1]), tb = transposed(a[2]);
+    const auto alpha = factor(a[6]), beta = factor(a[11]);
+    if (!ta || !tb || !alpha || !beta) return std::nullopt;
+    const std::string x = operand(a[7]), y = operand(a[9]), c = operand(a[12]);
+    if (x == y) return std::nullopt;  // one connector can't be both operands
+    RaisedCall r;
     // Column-major C = A B is row-major C^T = B^T A^T: the operands change places.
-    ir::Gemm g{row_major ? *ta : *tb, row_major ? *tb : *ta, *al, *be};
-    const std::string first = operand(row_major ? a : b), second = operand(row_major ? b : a);
-    if (first == second) return std::nullopt;  // one connector can't be both operands
-    return checked({g, {{first, "_a"}, {second, "_b"}}, {{operand(c), "_c"}}});
+    r.op = ir::Gemm{row_major ? *ta : *tb, row_major ? *tb : *ta, *alpha, *beta};
+    r.inputs = {{row_major ? x : y, "_a"}, {row_major ? y : x, "_b"}};
+    r.outputs = {{c, "_c"}};
+    if (*beta != 0.0 && contains(inputs_, c)) r.inputs.emplace(c, "_cin");
+    r.walks = {{x, matrix(row_major, *ta ? a[5] : a[3], *ta ? a[3] : a[5], a[8])},
+               {y, matrix(row_major, *tb ? a[4] : a[5], *tb ? a[5] : a[4], a[10])},
+               {c, matrix(row_major, a[3], a[4], a[13])}};
+    return r;
   }
 
-  std::optional<RaisedCall> gemv(bool row_major, const std::string& op, const std::string& alpha, const std::string& a,
-                                 const std::string& x, const std::string& beta, const std::string& y) const {
-    const auto t = transposed(op);
-    const auto al = factor(alpha), be = factor(beta);
-    if (!t || !al || !be) return std::nullopt;
-    return checked(
-        {ir::Gemv{row_major ? *t : !*t, *al, *be}, {{operand(a), "_A"}, {operand(x), "_x"}}, {{operand(y), "_y"}}});
+  // order or handle, op(A), m, n, alpha, A, lda, x, incx, beta, y, incy; A is m x n whatever op is
+  std::optional<RaisedCall> gemv(bool row_major, const std::vector<std::string>& a) const {
+    const auto t = transposed(a[1]);
+    const auto alpha = factor(a[4]), beta = factor(a[9]);
+    if (!t || !alpha || !beta) return std::nullopt;
+    const std::string m = operand(a[5]), x = operand(a[7]), y = operand(a[10]);
+    if (m == x) return std::nullopt;
+    RaisedCall r;
+    r.op = ir::Gemv{row_major ? *t : !*t, *alpha, *beta};
+    r.inputs = {{m, "_A"}, {x, "_x"}};
+    r.outputs = {{y, "_y"}};
+    if (*beta != 0.0 && contains(inputs_, y)) r.inputs.emplace(y, "_y");
+    r.walks = {
+        {m, matrix(row_major, a[2], a[3], a[6])}, {x, {{*t ? a[2] : a[3], a[8]}}}, {y, {{*t ? a[3] : a[2], a[11]}}}};
+    return r;
   }
 
-  std::optional<RaisedCall> dot(const std::string& x, const std::string& y, const std::string& result) const {
-    if (operand(x) == operand(y)) return std::nullopt;
-    return checked({ir::Dot{}, {{operand(x), "_x"}, {operand(y), "_y"}}, {{result, "_result"}}});
+  std::optional<RaisedCall> dot(const std::string& n, const std::string& x_text, const std::string& x_step,
+                                const std::string& y_text, const std::string& y_step, const std::string& result) const {
+    const std::string x = operand(x_text), y = operand(y_text);
+    if (x == y) return std::nullopt;
+    RaisedCall r;
+    r.op = ir::Dot{};
+    r.inputs = {{x, "_x"}, {y, "_y"}};
+    r.outputs = {{result, "_result"}};
+    r.walks = {{x, {{n, x_step}}}, {y, {{n, y_step}}}, {result, {}}};
+    return r;
   }
 
   // The factorisation works in place: the tasklet's array output is the same memory as its input.
-  std::optional<RaisedCall> potrf(const std::string& matrix, bool lower) const {
-    std::map<std::string, std::string> outputs;
-    for (const std::string& o : outputs_) outputs.emplace(o, o == "_res" ? "_res" : "_xout");
-    return checked({ir::Potrf{lower}, {{matrix, "_xin"}}, std::move(outputs)});
+  std::optional<RaisedCall> potrf(bool row_major, bool lower, bool upper, const std::string& n,
+                                  const std::string& matrix_text, const std::string& leading) const {
+    if (lower == upper) return std::nullopt;
+    const std::string m = operand(matrix_text);
+    RaisedCall r;
+    r.op = ir::Potrf{lower == row_major};  // column-major: the other triangle
+    r.inputs = {{m, "_xin"}};
+    for (const std::string& o : outputs_) r.outputs.emplace(o, o == "_res" ? "_res" : "_xout");
+    r.walks = {{m, matrix(row_major, n, n, leading)}};
+    r.in_place = m;
+    return r;
   }
 
-  // Every operand is a connector of the tasklet and every connector is used.
-  std::optional<RaisedCall> checked(RaisedCall call) const {
-    auto known = [](const std::vector<std::string>& all, const std::string& name) {
-      return std::find(all.begin(), all.end(), name) != all.end();
-    };
-    for (const auto& [connector, ours] : call.inputs) {
-      if (!known(inputs_, connector)) return std::nullopt;
+  // Every operand is a connector of the tasklet and every connector is an operand.
+  std::optional<RaisedCall> finished(ScalarType type, std::optional<RaisedCall> r) const {
+    if (!r || r->inputs.size() != inputs_.size() || r->outputs.size() != outputs_.size()) return std::nullopt;
+    for (const auto& [connector, ours] : r->inputs) {
+      if (!contains(inputs_, connector)) return std::nullopt;
     }
-    for (const auto& [connector, ours] : call.outputs) {
-      if (!known(outputs_, connector)) return std::nullopt;
+    for (const auto& [connector, ours] : r->outputs) {
+      if (!contains(outputs_, connector)) return std::nullopt;
     }
-    for (const std::string& name : outputs_) {
-      if (!call.outputs.contains(name)) return std::nullopt;
-    }
-    return call;
+    r->type = type;
+    return r;
+  }
+
+  static bool contains(const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
   }
 
   std::string text_;
   const std::vector<std::string>& inputs_;
   const std::vector<std::string>& outputs_;
+  std::map<std::string, Complex> factors_;
 };
 
 }  // namespace
@@ -236,87 +358,31 @@ std::optional<RaisedCall> raise_expansion(const std::string& text, const std::ve
   return Raiser(text, inputs, outputs).run();
 }
 
-namespace {
-
-// "o = -9999.0": the literal that a tasklet without inputs writes.
-std::optional<double> written_literal(const dace::Node& n) {
-  const auto* t = std::get_if<dace::TaskletNode>(&n.kind);
-  if (t == nullptr || !n.inputs.empty() || t->code.language != dace::Language::kPython) return std::nullopt;
-  const std::size_t equals = t->code.text.find('=');
-  if (equals == std::string::npos) return std::nullopt;
-  std::string value = trimmed(t->code.text.substr(equals + 1));
-  std::erase_if(value, [](char c) { return c == '(' || c == ')' || c == ' '; });
-  char* end = nullptr;
-  const double v = std::strtod(value.c_str(), &end);
-  return end != value.c_str() && *end == 0 ? std::optional(v) : std::nullopt;
-}
-
-}  // namespace
-
-std::optional<RaisedReduction> raise_reduction(const dace::Sdfg& nested) {
-  RaisedReduction out;
-  const dace::State* kernel = nullptr;
-  const dace::Edge *read = nullptr, *write = nullptr;
-  std::optional<double> started, first_value;
-  bool warp = false;
-  for (const dace::Block& b : nested.body.blocks) {
-    const auto* s = std::get_if<dace::State>(&b.kind);
-    if (s == nullptr) return std::nullopt;
-    bool has_warp = false;
-    for (const dace::Node& n : s->nodes) {
-      const auto* t = std::get_if<dace::TaskletNode>(&n.kind);
-      has_warp = has_warp || (t != nullptr && t->code.text.find("dace::warpReduce<") != std::string::npos);
-    }
-    if (has_warp) {
-      if (kernel != nullptr) return std::nullopt;
-      kernel = s;
-      warp = true;
-    } else {
-      // Anything else may only set the output to a literal before the kernel.
-      for (const dace::Node& n : s->nodes) {
-        if (std::holds_alternative<dace::TaskletNode>(n.kind)) started = written_literal(n);
-      }
+bool walks_alike(const Walk& walk, const ir::Subset& subset, const std::vector<symbolic::Expr>& strides) {
+  if (strides.size() != subset.rank()) return false;
+  using Dimension = std::pair<symbolic::Expr, symbolic::Expr>;
+  const auto is = [](const symbolic::Expr& a, const symbolic::Expr& b) {
+    return a == b || symbolic::is_equal(a, b, symbolic::Facts()) == symbolic::Truth::kYes;
+  };
+  std::vector<Dimension> moved, wanted;
+  for (std::size_t d = 0; d < subset.rank(); ++d) {
+    // Not size(), which is zero where the difference is negative: no call has negative extents either.
+    const symbolic::Range& r = subset[d];
+    const symbolic::Expr extent = r.step.is_one() ? r.end - r.begin + 1 : r.size();
+    if (!is(extent, 1)) moved.emplace_back(extent, strides[d] * r.step);
+  }
+  for (const auto& [extent, distance] : walk) {
+    try {
+      Dimension d{symbolic::parse_python(extent), symbolic::parse_python(distance)};
+      if (!is(d.first, 1)) wanted.push_back(std::move(d));
+    } catch (const Error&) {
+      return false;  // an expression of C++ that is none of ours
     }
   }
-  if (!warp) return std::nullopt;
-  for (const dace::Edge& e : kernel->edges) {
-    const dace::Node& from = kernel->nodes[static_cast<std::size_t>(e.src)];
-    const dace::Node& to = kernel->nodes[static_cast<std::size_t>(e.dst)];
-    const dace::Descriptor* d = nested.find(e.memlet.data);
-    if (const auto* t = std::get_if<dace::TaskletNode>(&to.kind); t != nullptr && d != nullptr && !d->transient)
-      read = &e;
-    if (const auto* t = std::get_if<dace::TaskletNode>(&from.kind); t != nullptr && d != nullptr) {
-      if (!d->transient)
-        write = &e;
-      else if (!e.memlet.wcr.empty())
-        out.wcr = e.memlet.wcr;
-    }
-  }
-  for (const dace::Node& n : kernel->nodes) {
-    if (auto v = written_literal(n)) first_value = v;
-  }
-  if (read == nullptr || write == nullptr || out.wcr.empty() || !read->memlet.subset || !write->memlet.subset)
-    return std::nullopt;
-  out.input = read->memlet.data;
-  out.output = write->memlet.data;
-  // An axis stays if the place that is written depends on what indexes it.
-  const symbolic::SymbolSet kept = write->memlet.subset->free_symbols();
-  bool all = true;
-  for (std::size_t d = 0; d < read->memlet.subset->rank(); ++d) {
-    bool stays = false;
-    for (const std::string& s : symbolic::free_symbols((*read->memlet.subset)[d].begin))
-      stays = stays || kept.contains(s);
-    if (!stays)
-      out.axes.push_back(static_cast<int>(d));
-    else
-      all = false;
-  }
-  if (all) out.axes.clear();
-  // A plain write replaces the output; an accumulating one starts from what an earlier state wrote, or from what is
-  // there.
-  out.identity = write->memlet.wcr.empty() ? first_value : started;
-  if (write->memlet.wcr.empty() && !out.identity) return std::nullopt;
-  return out;
+  if (moved.size() != wanted.size()) return false;
+  return std::is_permutation(moved.begin(), moved.end(), wanted.begin(), [&](const Dimension& a, const Dimension& b) {
+    return is(a.first, b.first) && is(a.second, b.second);
+  });
 }
 
 }  // namespace sdfg::io
