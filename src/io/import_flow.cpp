@@ -288,8 +288,8 @@ void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence
   // init; while (...) { { body } update; }: the variable is an assigned symbol that lives on after the loop.
   auto set_variable = [&](const dace::CodeBlock& c, ir::Sequence& to) {
     const tasklet::Expr value = resolved(statement_value(c), scope, b.path);
-    if (auto it = scope.float_symbols.find(l.variable); it != scope.float_symbols.end()) {
-      assign_scalar(it->second, value, to, {});
+    if (is_float_symbol(l.variable, scope)) {
+      assign_scalar(float_scalar(l.variable, scope), value, to, {});
       return;
     }
     ir::Assign a;
@@ -337,22 +337,18 @@ void Importer::assign(const dace::InterstateEdge& e, ir::Sequence& out, Scope& s
   ir::Assign a;
   std::vector<std::pair<std::string, tasklet::Expr>> scalars;
   std::vector<std::pair<std::string, tasklet::Expr>> values;
-  for (const auto& [symbol, text] : e.assignments) values.emplace_back(symbol, expression(text, e.path, scope));
+  for (const auto& [symbol, text] : e.assignments) {
+    for (const auto& [other, unused] : e.assignments) {
+      if (other != symbol && mentions(text, other)) {
+        throw Error(ErrorClass::kGraph, "the assignment of '" + symbol + "' reads '" + other +
+                                            "', which the same edge assigns (at " + e.path + ")");
+      }
+    }
+    values.emplace_back(symbol, expression(text, e.path, scope));
+  }
   for (const auto& [symbol, value] : values) {
     if (is_float_symbol(symbol, scope)) {
-      auto it = scope.float_symbols.find(symbol);
-      if (it == scope.float_symbols.end()) {
-        ir::Container c;
-        c.name = fresh(symbol);
-        c.label = symbol;
-        c.kind = ir::ContainerKind::kScalar;
-        c.type = symbol_type(symbol, scope);
-        c.transient = true;
-        it = scope.float_symbols.emplace(symbol, c.name).first;
-        to_place_.insert(c.name);
-        graph_.containers.insert(std::move(c));
-      }
-      scalars.emplace_back(it->second, value);
+      scalars.emplace_back(float_scalar(symbol, scope), value);
     } else {
       a.items.push_back({assigned_symbol(symbol, scope), value});
     }
@@ -360,6 +356,21 @@ void Importer::assign(const dace::InterstateEdge& e, ir::Sequence& out, Scope& s
   // Right-hand sides of one edge don't read what the edge assigns (a rule of the format), so the order is free.
   for (const auto& [container, value] : scalars) assign_scalar(container, value, out, {});
   if (!a.items.empty()) graph_.append(out, std::move(a));
+}
+
+// The Scalar behind a floating symbol; made at the first assignment.
+const std::string& Importer::float_scalar(const std::string& symbol, Scope& scope) {
+  if (auto it = scope.float_symbols.find(symbol); it != scope.float_symbols.end()) return it->second;
+  ir::Container c;
+  c.name = fresh(symbol);
+  c.label = symbol;
+  c.kind = ir::ContainerKind::kScalar;
+  c.type = symbol_type(symbol, scope);
+  c.transient = true;
+  const std::string& name = scope.float_symbols.emplace(symbol, c.name).first->second;
+  to_place_.insert(name);
+  graph_.containers.insert(std::move(c));
+  return name;
 }
 
 // container = value, as a state: each element read becomes a connector.

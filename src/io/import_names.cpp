@@ -273,18 +273,23 @@ void Importer::infer_all_types() {
         throw Error(error.error_class(), error.message(), ir::places_of(graph_, e.id), error.hint());
       }
     };
+    auto infer_condition = [&](tasklet::Expr& x) {
+      infer(x);
+      x = plain_condition(x);
+      infer(x);
+    };
     if (auto* a = std::get_if<ir::Assign>(&e.kind)) {
       for (auto& item : a->items) infer(item.value);
     } else if (auto* f = std::get_if<ir::For>(&e.kind)) {
       infer(f->init);
-      infer(f->condition);
+      infer_condition(f->condition);
       infer(f->update);
     } else if (auto* w = std::get_if<ir::While>(&e.kind)) {
-      infer(w->condition);
+      infer_condition(w->condition);
     } else if (auto* i = std::get_if<ir::If>(&e.kind)) {
-      for (auto& b : i->branches) infer(b.condition);
+      for (auto& b : i->branches) infer_condition(b.condition);
     } else if (auto* c = std::get_if<ir::Consume>(&e.kind)) {
-      if (c->condition) infer(*c->condition);
+      if (c->condition) infer_condition(*c->condition);
     } else if (auto* s = std::get_if<ir::State>(&e.kind)) {
       for (ir::Node& n : s->nodes) {
         auto* t = std::get_if<ir::Tasklet>(&n.kind);

@@ -344,7 +344,10 @@ ir::Subset Importer::subset_on(StateContext& c, const Place& p, const std::strin
   if (!s) {
     // The other side of a copy: the whole container when the counts agree, else the same sizes from the origin.
     const std::vector<Expr>& shape = p.descriptor->shape;
-    if (m.subset && !named) {
+    const dace::Descriptor* other = m.data.empty() || named ? nullptr : c.scope.sdfg->find(m.data);
+    const bool queue = p.descriptor->kind == dace::DescriptorClass::kStream ||
+                       (other != nullptr && other->kind == dace::DescriptorClass::kStream);
+    if (m.subset && !named && !queue) {
       const Expr wanted = m.subset->num_elements();
       if (symbolic::Subset::full(shape).num_elements() == wanted || shape.empty()) {
         s = ir::Subset::full(shape);
@@ -835,13 +838,13 @@ void Importer::copy(StateContext& c, int src, int dst, const dace::Edge& leaf, i
   const Place target = place_of(c, dst);
   m.src = access(c, src, out);
   m.dst = leaves_scope ? access_of(c, target.binding.container, out) : access(c, dst, out);
+  m.set_reference = leaf.dst_connector == "set";
   m.src_subset = subset_on(c, source, src_data, memlet, true);
-  m.dst_subset = subset_on(c, target, dst_data, memlet, false);
+  m.dst_subset = m.set_reference ? ir::Subset::full(ir::resolve(graph_, target.binding.container)->layout.shape())
+                                 : subset_on(c, target, dst_data, memlet, false);
   m.dynamic = memlet.dynamic;
   m.allow_oob = memlet.allow_oob;
   m.location = memlet.location;
-  m.set_reference = leaf.dst_connector == "set";
-  if (m.set_reference) m.dst_subset = ir::Subset::full(ir::resolve(graph_, target.binding.container)->layout.shape());
   if (!memlet.wcr.empty()) {
     m.wcr = wcr_from(memlet.wcr, leaf.path);
     if (memlet.wcr_nonatomic) m.wcr->lowering = ir::WcrLowering::kPlain;

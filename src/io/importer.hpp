@@ -89,6 +89,7 @@ class Importer {
   void loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void conditional(const dace::ConditionalBlock& c, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void assign(const dace::InterstateEdge& e, ir::Sequence& out, Scope& scope);
+  const std::string& float_scalar(const std::string& symbol, Scope& scope);
   void assign_scalar(const std::string& container, const tasklet::Expr& value, ir::Sequence& out,
                      const SourceLocation& location);
 
@@ -143,6 +144,9 @@ struct LibraryTranslation {
 LibraryTranslation translate_library(const dace::LibraryNode& n, const std::string& path,
                                      const std::function<ir::Wcr(const std::string&)>& wcr,
                                      const std::function<symbolic::Expr(const std::string&)>& expression);
+
+// A condition (typed, only its truth matters) with fewer negations. Defined in plain_conditions.cpp.
+tasklet::Expr plain_condition(const tasklet::Expr& condition);
 
 // Turns `v = init; while (c) { ...; v = update }` into counted loops where the symbol is used for nothing else. Defined
 // in raise_loops.cpp.

@@ -107,14 +107,14 @@ dace::Graph outer(const Kernel& k, const Shape& s) {
 // What is not recognised is refused, naming the tasklet that asks for its lane; that counts as none.
 int reductions(const dace::Graph& g) {
   int n = 0;
-  ir::Graph loaded;
+  std::optional<ir::Graph> loaded;
   try {
-    loaded = io::load_bytes(g.text()).graph;
+    loaded.emplace(io::load_bytes(g.text()).graph);
   } catch (const Error& e) {
     REQUIRE(e.message() == "tasklet 't': The name 'threadIdx.x' is not known in this code.");
     return 0;
   }
-  ir::walk(loaded.body, [&](const ir::Element& e, const ir::Ancestors&) {
+  ir::walk(loaded->body, [&](const ir::Element& e, const ir::Ancestors&) {
     const auto* s = std::get_if<ir::State>(&e.kind);
     if (s == nullptr) return;
     for (const ir::Node& node : s->nodes) {
