@@ -238,13 +238,21 @@ std::vector<std::string> device_build_ids() {
   return {library_build_id(), nvrtc_build_id()};
 }
 
-DeviceBuild device_build_for(const std::string& architecture) {
+DeviceBuild device_build_for(const std::string& architecture, int driver_version) {
   const int number = number_of(architecture);
   if (number == 0) {
     throw Error(ErrorClass::kUsage, "'" + architecture + "' is no GPU architecture", {},
                 "write sm_ and a number: sm_90");
   }
   const NvrtcInfo& info = nvrtc_info();
+  if (driver_version > 0 && info.major > driver_version / 1000) {
+    throw Error(
+        ErrorClass::kEnvironment,
+        "the NVIDIA driver supports CUDA " + std::to_string(driver_version / 1000) + "." +
+            std::to_string(driver_version % 1000 / 10) + ", and NVRTC ('" + info.path + "') is of CUDA " +
+            std::to_string(info.major) + "." + std::to_string(info.minor) + ", whose code this driver does not load",
+        {}, "update the NVIDIA driver, or set CUDA_HOME to a toolkit of CUDA " + std::to_string(driver_version / 1000));
+  }
   const std::vector<int>& known = info.architectures;
   if (std::binary_search(known.begin(), known.end(), number)) {
     return {architecture.starts_with("sm_") ? CodeKind::kCubin : CodeKind::kPtx, architecture};

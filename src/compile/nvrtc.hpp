@@ -29,7 +29,10 @@ const NvrtcInfo& nvrtc_info();
 // The machine code of exactly this device where NVRTC has it, else PTX of the newest architecture that the device
 // still runs. Throws Error(kEnvironment) for a device older than anything this NVRTC supports, Error(kUsage) for a name
 // that is no architecture.
-DeviceBuild device_build_for(const std::string& architecture);
+//
+// `driver_version` (12040 for CUDA 12.4; 0: unknown) is what the code has to run on: an NVRTC of a newer major version
+// is refused with Error(kEnvironment), since the driver would not load its code.
+DeviceBuild device_build_for(const std::string& architecture, int driver_version = 0);
 
 // Compiles CompileRequest::source; kind is kCubin or kPtx, `cpu` as in DeviceBuild. `flags` are further NVRTC options,
 // `opt_level` is ignored (some toolkits miscompile after a change of level, so there is only one). Bad source is a

@@ -128,6 +128,9 @@ struct ModuleImage {
   std::vector<void (*)(void* const* arguments)> entries;
   std::shared_ptr<const void> keep_alive;
   std::function<bool(const void* address, std::uint64_t bytes)> holds;  // whether it is a constant of the code
+  // Checks of these kernels besides those that the emulator's settings ask for.
+  bool check_races = false;
+  bool check_uninitialised = false;
 };
 
 class Stream {
@@ -200,6 +203,8 @@ class Device : public std::enable_shared_from_this<Device> {
   int ordinal() const noexcept { return ordinal_; }
   const DeviceTarget& target() const noexcept { return target_; }
   const Limits& limits() const noexcept { return limits_; }
+  // The CUDA version that the driver supports, 12040 for 12.4; 0 for the emulator.
+  virtual int driver_version() const noexcept = 0;
 
   // Makes the device's context current on this thread while it lives; the caller's comes back after it.
   class Scope {

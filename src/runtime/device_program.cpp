@@ -56,6 +56,8 @@ DeviceProgram::DeviceProgram(DevicePart part, const std::string& graph, const st
   if (part.kernels.empty()) return;
   device::ModuleImage image;
   image.names = names_;
+  image.check_races = part.check_races;
+  image.check_uninitialised = part.check_uninitialised;
   for (const lower::Kernel& kernel : part.kernels) {
     image.kernels.push_back(info_of(kernel));
     sites_.push_back({names_, kernel.ordinal});

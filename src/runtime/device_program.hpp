@@ -28,6 +28,8 @@ struct DevicePart {
   int streams = 0;                                // SDFG_GPU_STREAMS
   bool synchronise = false;                       // SDFG_GPU_SYNC
   std::int64_t pool_max = 0;                      // SDFG_GPU_POOL_MAX
+  bool check_races = false;                       // of SDFG_CHECK; the emulated device only
+  bool check_uninitialised = false;
 };
 
 class DeviceProgram;

@@ -152,3 +152,18 @@ TEST_CASE("host code is none of NVRTC's business") {
   CHECK_FALSE(result.ok);
   CHECK_FALSE(result.diagnostics.empty());
 }
+
+TEST_CASE("code of a toolkit that the driver is too old for is not made") {
+  if (!have_nvrtc()) return;
+  const int major = nvrtc_info().major;
+  CHECK(device_build_for("sm_90", major * 1000).architecture == "sm_90");
+  CHECK(device_build_for("sm_90", (major + 1) * 1000).architecture == "sm_90");
+  try {
+    device_build_for("sm_90", (major - 1) * 1000 + 40);
+    FAIL("a driver too old was accepted");
+  } catch (const sdfg::Error& error) {
+    CHECK(error.error_class() == sdfg::ErrorClass::kEnvironment);
+    CHECK(error.message().find("supports CUDA " + std::to_string(major - 1) + ".4") != std::string::npos);
+    CHECK_FALSE(error.hint().empty());
+  }
+}

@@ -57,7 +57,7 @@ const char* const kAllocate =
 const char* const kRelease = "  sdfg_abi->device_release(call, 0, tmp);\n";
 
 std::shared_ptr<runtime::Program> load(const std::string& body, int streams = 0, const std::string& kernels = kKernel,
-                                       bool synchronise = false) {
+                                       bool synchronise = false, bool checks = false) {
   const std::string host = host_text(body);
   const std::string text = codegen::emulated_prelude() + kernels;
   const auto object = compiler::compile_host(checked_request(host, compiler::MemoryChecks::kHost));
@@ -74,6 +74,7 @@ std::shared_ptr<runtime::Program> load(const std::string& body, int streams = 0,
   part.code = code.payload;
   part.streams = streams;
   part.synchronise = synchronise;
+  part.check_races = part.check_uninitialised = checks;
   // Every line of the kernels is the tasklet's, too.
   part.origin_of_line.assign(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), 3);
   // Every line of the host text is the tasklet's.
@@ -160,6 +161,13 @@ TEST_CASE("a missing copy is found in the kernel, with kernel, container and lin
   CHECK(has(outcome.error, "container 'tmp'"));
   CHECK(has(outcome.error, "map 'i'"));
   CHECK(has(outcome.error, "user.cpp:3"));
+}
+
+TEST_CASE("a program may ask for checks of its own") {
+  emulator();
+  const std::string body = std::string(kAllocate) + kLaunch + kCopyOut + kRelease;
+  CHECK(call(*load(body), 10).error.empty());
+  CHECK(has(call(*load(body, 0, kKernel, false, true), 10).error, "that nothing has written"));
 }
 
 TEST_CASE("host code that touches device memory is reported, not killed") {

@@ -103,6 +103,8 @@ class CudaDevice final : public Device {
     api_.context_release(id_);
   }
 
+  int driver_version() const noexcept override { return driver_->version(); }
+
   bool enter() override {
     abi::Context current = nullptr;
     check(api_.context_current(&current), "asking for the current device");

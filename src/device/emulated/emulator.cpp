@@ -49,6 +49,8 @@ struct ModuleCode {
   std::shared_ptr<const Names> names;
   std::shared_ptr<const void> keep_alive;
   std::function<bool(const void*, std::uint64_t)> holds;
+  bool check_races = false;
+  bool check_uninitialised = false;
 };
 
 struct EmulatedModule final : Module {
@@ -166,6 +168,7 @@ class Implementation final : public Emulator {
     for (const auto& [memory, bytes] : pinned_) ::operator delete(memory, std::align_val_t{4096});
   }
 
+  int driver_version() const noexcept override { return 0; }
   bool enter() override { return false; }
   void leave() noexcept override {}
   bool lost() const noexcept override { return false; }
@@ -427,6 +430,8 @@ class Implementation final : public Emulator {
     module->code->names = image.names;
     module->code->keep_alive = image.keep_alive;
     module->code->holds = image.holds;
+    module->code->check_races = image.check_races;
+    module->code->check_uninitialised = image.check_uninitialised;
     for (std::size_t i = 0; i < image.kernels.size(); ++i) {
       check_parameters(limits_, image.kernels[i], {image.names, image.kernels[i].ordinal});
       if (image.entries[i] == nullptr)
@@ -836,8 +841,11 @@ class Implementation final : public Emulator {
     run.arguments = reinterpret_cast<void* const*>(base + list);
     run.shared_limit = limits_.shared;
     run.holds = task.code->holds;
+    Settings settings = settings_;
+    settings.races = settings.races || task.code->check_races;
+    settings.uninitialised = settings.uninitialised || task.code->check_uninitialised;
     set_running(&executor_);
-    std::optional<Error> fault = executor_.run(run, settings_);
+    std::optional<Error> fault = executor_.run(run, settings);
     set_running(nullptr);
     for (Allocation* memory : reached) memory->read_only = false;
     if (fault) record_fault(std::move(*fault));
