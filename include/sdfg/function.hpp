@@ -38,6 +38,7 @@ struct CompileStats {
   std::int64_t passes_ns = 0;
   std::int64_t lower_ns = 0;     ///< lowering and printing
   std::int64_t frontend_ns = 0;  ///< Clang's front end
+  std::int64_t device_ns = 0;    ///< compilation of kernels, beside the host's
   std::int64_t optimise_ns = 0;  ///< LLVM's optimiser
   std::int64_t codegen_ns = 0;   ///< LLVM's code generation
   std::int64_t load_ns = 0;      ///< linking into memory

@@ -38,7 +38,9 @@ enum class Schedule : std::uint8_t {
 /// OpenMP's schedule kinds, for kParallel maps.
 enum class OmpSchedule : std::uint8_t { kDefault, kStatic, kDynamic, kGuided };
 
-/// Where a container's elements are kept.
+/// Where a container's elements are kept. Kernels reach kGpuGlobal (of an argument: the caller passes a device
+/// address), kGpuShared (declared in a kernel, one instance per block), kPinned, kRegister and kDefault containers of
+/// their own, and scalars by value; code of the host reaches everything but the first two.
 enum class Storage : std::uint8_t { kDefault, kRegister, kHeap, kPinned, kThreadLocal, kGpuGlobal, kGpuShared };
 
 /// Options of a map, all optional: `g.map({"i", 0, N}, body, {.schedule = sdfg::Schedule::kParallel})`.
@@ -50,10 +52,12 @@ struct MapOptions {
   int num_threads = 0;  ///< 0: the runtime's
   OmpSchedule omp_schedule = OmpSchedule::kDefault;
   std::int64_t omp_chunk = 0;
-  bool simd = false;                         ///< promises that the innermost dimension may be vectorised
-  std::vector<std::int64_t> gpu_block_size;  ///< x, y, z
-  std::string gpu_launch_bounds;
-  int gpu_max_registers = 0;
+  bool simd = false;  ///< promises that the innermost dimension may be vectorised
+  /// Of a kDevice map: threads of a block in x (the map's last dimension), y and z; at most 1,024, 64 of them in z.
+  /// Empty: the extents of the thread-block maps inside where they are constants, else SDFG_GPU_BLOCK_SIZE.
+  std::vector<std::int64_t> gpu_block_size;
+  std::string gpu_launch_bounds;  ///< text of CUDA's __launch_bounds__; empty: the block size; "-1": none
+  int gpu_max_registers = 0;  ///< per thread (CUDA's __maxnreg__, instead of launch bounds); 0: the compiler decides
 };
 
 /// Options of a counted loop.

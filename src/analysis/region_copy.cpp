@@ -18,7 +18,9 @@ struct Running {
 std::vector<Running> running(const ir::Subset& s, const ir::Layout& layout, const symbolic::Facts& facts) {
   std::vector<Running> out;
   for (std::size_t d = 0; d < s.rank(); ++d) {
-    const Expr size = symbolic::simplify(s[d].size(), facts);
+    // A whole dimension has the extent's elements, which no container lets be negative.
+    const bool whole = s[d].begin.is_zero() && s[d].step.is_one() && s[d].end + 1 == layout.shape()[d];
+    const Expr size = whole ? layout.shape()[d] : symbolic::simplify(s[d].size(), facts);
     if (!size.is_one()) out.push_back({size, s[d].step * layout.strides()[d]});
   }
   return out;

@@ -11,11 +11,14 @@ namespace {
 // Atomics: what the hardware has natively, and compare-and-swap on the bits for everything else. Elements of one and
 // two bytes are swapped inside their word, elements of sixteen bytes under one of 64 locks (sums of two doubles are two
 // sums, as nobody can see them apart before the kernel ends).
-constexpr const char* kCudaPrelude = R"(
+constexpr const char* kMacros = R"(
 #define SDFG_SHARED(type, name, count) __shared__ __align__(16) unsigned char name##_bytes[sizeof(type) * (count)]; type* const name = reinterpret_cast<type*>(name##_bytes)
 #define SDFG_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char sdfg_dynamic_bytes[]; type* const name = reinterpret_cast<type*>(sdfg_dynamic_bytes)
 #define SDFG_GRID_BARRIER() sdfg_grid_barrier()
 
+)";
+
+constexpr const char* kReadonly = R"(
 template <typename T>
 __device__ __forceinline__ T sdfg_load_readonly(const T* address) {
   if constexpr (sizeof(T) == 4) {
@@ -29,6 +32,9 @@ __device__ __forceinline__ T sdfg_load_readonly(const T* address) {
   }
 }
 
+)";
+
+constexpr const char* kAtomics = R"(
 template <typename To, typename From>
 __device__ __forceinline__ To sdfg_bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bits of another size");
@@ -82,8 +88,13 @@ __device__ T sdfg_atomic_update(T* address, Function function) {
     for (bool done = false; !done;) {
       if (atomicExch(lock, 1u) == 0u) {
         __threadfence();
-        old = *const_cast<volatile const T*>(address);
-        *address = function(old);
+        unsigned int words[sizeof(T) / 4];
+        volatile unsigned int* const place = reinterpret_cast<volatile unsigned int*>(address);
+        for (unsigned int w = 0; w < sizeof(T) / 4; ++w) words[w] = place[w];
+        memcpy(&old, words, sizeof(T));
+        const T next = function(old);
+        memcpy(words, &next, sizeof(T));
+        for (unsigned int w = 0; w < sizeof(T) / 4; ++w) place[w] = words[w];
         __threadfence();
         atomicExch(lock, 0u);
         done = true;
@@ -113,10 +124,10 @@ __device__ __forceinline__ T sdfg_atomic_multiply(T* address, T value) {
   return sdfg_atomic_update(address, [value](T old) -> T { return old * value; });
 }
 
-// Floating point keeps a NaN, whichever side it is on, as the scalar functions do.
+// A NaN loses against a number, as in the scalar functions.
 template <typename T>
 __device__ __forceinline__ T sdfg_atomic_min(T* address, T value) {
-  return sdfg_atomic_update(address, [value](T old) -> T { return value < old || value != value ? value : old; });
+  return sdfg_atomic_update(address, [value](T old) -> T { return value < old || old != old ? value : old; });
 }
 __device__ __forceinline__ int sdfg_atomic_min(int* address, int value) { return atomicMin(address, value); }
 __device__ __forceinline__ unsigned int sdfg_atomic_min(unsigned int* address, unsigned int value) { return atomicMin(address, value); }
@@ -125,7 +136,7 @@ __device__ __forceinline__ unsigned long sdfg_atomic_min(unsigned long* address,
 
 template <typename T>
 __device__ __forceinline__ T sdfg_atomic_max(T* address, T value) {
-  return sdfg_atomic_update(address, [value](T old) -> T { return old < value || value != value ? value : old; });
+  return sdfg_atomic_update(address, [value](T old) -> T { return old < value || old != old ? value : old; });
 }
 __device__ __forceinline__ int sdfg_atomic_max(int* address, int value) { return atomicMax(address, value); }
 __device__ __forceinline__ unsigned int sdfg_atomic_max(unsigned int* address, unsigned int value) { return atomicMax(address, value); }
@@ -167,6 +178,9 @@ __device__ __forceinline__ T sdfg_atomic_exchange(T* address, T value) {
   return sdfg_atomic_update(address, [value](T) -> T { return value; });
 }
 
+)";
+
+constexpr const char* kAsync = R"(
 template <int bytes>
 __device__ __forceinline__ void sdfg_copy_async(void* to_shared, const void* from_global) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "copies of 4, 8 or 16 bytes");
@@ -193,6 +207,9 @@ __device__ __forceinline__ void sdfg_copy_async_wait() {
 #endif
 }
 
+)";
+
+constexpr const char* kGridBarrier = R"(
 // All blocks are resident. Each arrival adds one, the first block's adds what makes the sum of a round flip the top
 // bit, so that no round needs a reset.
 __device__ unsigned int sdfg_grid_arrived;
@@ -214,12 +231,26 @@ __device__ __forceinline__ void sdfg_grid_barrier() {
 }  // namespace
 
 const std::string& device_prelude(DeviceDialect dialect) {
-  static const std::string cuda = kCudaPrelude;
+  static const std::string cuda = std::string(kMacros) + kReadonly + kAtomics + kAsync + kGridBarrier;
   switch (dialect) {
     case DeviceDialect::kCuda: return cuda;
     case DeviceDialect::kEmulated: return emulated_prelude();
   }
   return cuda;
+}
+
+std::string device_prelude_for(DeviceDialect dialect, std::string_view kernels) {
+  switch (dialect) {
+    case DeviceDialect::kEmulated: return emulated_prelude();
+    case DeviceDialect::kCuda: break;
+  }
+  const auto used = [&](std::string_view word) { return kernels.find(word) != std::string_view::npos; };
+  std::string out = kMacros;
+  if (used("sdfg_load_readonly")) out += kReadonly;
+  if (used("sdfg_atomic_")) out += kAtomics;
+  if (used("sdfg_copy_async")) out += kAsync;
+  if (used("SDFG_GRID_BARRIER")) out += kGridBarrier;
+  return out;
 }
 
 }  // namespace sdfg::codegen

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "codegen/print.hpp"
 #include "lower/kernel.hpp"
@@ -28,8 +29,9 @@ namespace sdfg::codegen {
 
 enum class DeviceDialect : std::uint8_t { kCuda, kEmulated };
 
-// What stands in front of the kernels.
+// What may stand in front of kernels, and what these kernels use of it: every line costs NVRTC time.
 const std::string& device_prelude(DeviceDialect dialect);
+std::string device_prelude_for(DeviceDialect dialect, std::string_view kernels);
 // The emulator's (emulated_prelude.cpp).
 const std::string& emulated_prelude();
 

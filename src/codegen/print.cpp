@@ -318,7 +318,8 @@ std::string run_entries(const std::vector<Kernel>& kernels, const Unit& unit) {
 Source print_device(const lower::DeviceModule& module, DeviceDialect dialect, const Style& style) {
   const std::string tail =
       dialect == DeviceDialect::kEmulated ? run_entries(module.kernels, module.unit) : std::string();
-  return Printer(style, true).run(module.unit, device_prelude(dialect), tail);
+  const std::string kernels = Printer(style, true).run(module.unit).text;
+  return Printer(style, true).run(module.unit, device_prelude_for(dialect, kernels), tail);
 }
 
 Source print(const Unit& unit, const Style& style) {

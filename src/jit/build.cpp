@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "codegen/device_text.hpp"
 #include "compile/analyse_cpp.hpp"
 #include "compile/build_id.hpp"
 #include "compile/compiler.hpp"
@@ -22,6 +24,9 @@
 #include "library/expand.hpp"
 #include "lower/abi.hpp"
 #include "lower/host.hpp"
+#include "runtime/device_program.hpp"
+#include "transform/gpu/prepare.hpp"
+#include "transform/gpu/to_host.hpp"
 #include "transform/lower_prepare/prepare.hpp"
 
 namespace sdfg::jit {
@@ -127,15 +132,16 @@ runtime::ProgramInfo info_for(const ir::Graph& g, const Options& o) {
   return info;
 }
 
-[[noreturn]] void throw_compile_error(const ir::Graph& g, const CompiledProgram& p,
+[[noreturn]] void throw_compile_error(const ir::Graph& g, const std::vector<compiler::Diagnostic>& diagnostics,
+                                      const std::string& source, const codegen::SourceMap& map,
                                       const std::vector<Error::Place>& places) {
-  for (const compiler::Diagnostic& d : p.diagnostics) {
+  for (const compiler::Diagnostic& d : diagnostics) {
     if (d.severity != compiler::Severity::kError && d.severity != compiler::Severity::kFatal) continue;
-    const int origin = p.map.origin(d.line);
+    const int origin = map.origin(d.line);
     std::vector<Error::Place> where;
     if (origin >= 0 && static_cast<std::size_t>(origin) < places.size())
       where.push_back(places[static_cast<std::size_t>(origin)]);
-    const std::string line = line_of(p.source, d.line);
+    const std::string line = line_of(source, d.line);
     throw Error(ErrorClass::kCompile,
                 "the code generated for graph '" + g.name + "' does not compile: " + d.text +
                     (line.empty() ? "" : ", in `" + line + "`"),
@@ -175,8 +181,39 @@ std::vector<std::uint8_t> environment_record(const Options& resolved, const Host
 
 namespace {
 
+transform::DeviceOptions device_options(const Options& o) {
+  transform::DeviceOptions out;
+  for (std::size_t k = 0; k < 3; ++k) out.block[k] = o.gpu_block_size->threads[k];
+  out.streams = *o.gpu_streams;
+  out.opt_level = *o.opt_level;
+  out.strict = !o.fp->contract && !o.fp->vector_math;
+  return out;
+}
+
+// Compiles the kernels; runs beside the compilation of the host's half.
+compiler::CompileResult compile_kernels(const std::string& source, const Options& o, const HostTarget& target,
+                                        const Placement& placement) {
+  if (placement.kind == Placement::Kind::kEmulated) {
+    compiler::CompileRequest r = request_for(source, o, target);
+    r.name = "kernels.cpp";
+    r.openmp = false;
+    r.checks = compiler::MemoryChecks::kKernel;
+    return compiler::compile_host(r, compiler::limits_of(o));
+  }
+  compiler::CompileRequest r;
+  r.kind = placement.build.kind;
+  r.name = "kernels.cu";
+  r.source = source;
+  r.cpu = placement.build.architecture;
+  r.fp = fp_options(*o.fp);
+  r.flags = {"--device-as-default-execution-space"};  // functions of the user's C++ text say nothing about it
+  r.build_ids = compiler::device_build_ids();
+  return compiler::compile_device(r);
+}
+
 void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, const Options& o,
                 const HostTarget& target) {
+  const Placement& placement = p->placement;
   CompileStats& stats = p->stats;
   Clock::time_point t = Clock::now();
   ir::check(g);
@@ -187,6 +224,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   if (o.dump->has(Dump::kGraph)) dump(o, g.name, ".graph.txt", ir::to_text(g));
   ir::Graph work = g.clone();
   analyse_cpp_tasklets(work, compiler::analyse_cpp);
+  if (placement.kind == Placement::Kind::kHost) transform::to_host(work);  // expansions depend on where memory is
   library::ExpandOptions expansion;
   expansion.opt_level = *o.opt_level;
   expansion.vector_bytes = target.vector_bytes();
@@ -205,7 +243,12 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
     };
   }
   transform::check_selection(selection);
-  transform::prepare_for_cpu(work, prepare, selection);
+  if (!placement.reason.empty()) p->explanations.push_back(placement.reason);
+  if (placement.on_device()) {
+    transform::prepare_for_device(work, prepare, device_options(o), selection);
+  } else {
+    transform::prepare_for_cpu(work, prepare, selection);
+  }
   if (*o.num_threads > 0) {
     ir::walk(work.body, [&](ir::Element& e) {
       if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->num_threads == 0) m->num_threads = *o.num_threads;
@@ -224,22 +267,38 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   lower_options.observe = instruments.calls;
   lower_options.trace = instruments.elements;
   lower_options.index_helpers = o.style->has(Style::kIndexHelpers);
-  const lower::Unit unit = lower::lower_host(work, lower_options, ordinals);
+  lower_options.device = placement.on_device();
+  const lower::Lowered lowered = lower::lower_graph(work, lower_options, ordinals);
   codegen::Style style;
   style.labels = o.style->has(Style::kComments);
   style.const_locals = o.style->has(Style::kConstLocals);
   style.braces = o.style->has(Style::kBraces);
   style.hoist_loops = o.style->has(Style::kHoistLoops);
-  codegen::Source source = codegen::print(unit, style);
+  codegen::Source source = codegen::print(lowered.host, style);
   p->source = std::move(source.text);
   p->map = std::move(source.map);
+  p->kernels = lowered.device.kernels;
+  if (!lowered.device.empty()) {
+    const auto dialect =
+        placement.kind == Placement::Kind::kCuda ? codegen::DeviceDialect::kCuda : codegen::DeviceDialect::kEmulated;
+    codegen::Source kernels = codegen::print_device(lowered.device, dialect, style);
+    p->device_source = std::move(kernels.text);
+    p->device_map = std::move(kernels.map);
+  }
   stats.lower_ns = since(t);
   stats.source_bytes = static_cast<std::int64_t>(p->source.size());
   if (o.dump->has(Dump::kSource)) dump(o, g.name, ".cpp", p->source);
+  if (o.dump->has(Dump::kSource) && !p->device_source.empty()) dump(o, g.name, ".cu", p->device_source);
 
   if (o.dump->has(Dump::kIr)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostIr, ".ll");
   if (o.dump->has(Dump::kAsm)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostAssembly, ".s");
-  compiler::CompileResult result = compiler::compile_host(request_for(p->source, o, target), compiler::limits_of(o));
+  std::future<compiler::CompileResult> kernels;
+  if (!p->device_source.empty()) {
+    kernels = std::async(std::launch::async, [&] { return compile_kernels(p->device_source, o, target, placement); });
+  }
+  compiler::CompileRequest request = request_for(p->source, o, target);
+  if (placement.kind == Placement::Kind::kEmulated) request.checks = compiler::MemoryChecks::kHost;
+  compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
   for (const compiler::PhaseTime& phase : result.times) {
     if (phase.phase == "frontend")
       stats.frontend_ns += phase.nanoseconds;
@@ -250,20 +309,44 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   }
   p->diagnostics = std::move(result.diagnostics);
   p->info = info_for(g, o);
-  if (!result.ok) throw_compile_error(g, *p, p->info.elements);
+  if (kernels.valid()) {
+    compiler::CompileResult device = kernels.get();
+    for (const compiler::PhaseTime& phase : device.times) stats.device_ns += phase.nanoseconds;
+    p->device_diagnostics = std::move(device.diagnostics);
+    p->device_code = std::move(device.payload);
+    if (result.ok && !device.ok)
+      throw_compile_error(g, p->device_diagnostics, p->device_source, p->device_map, p->info.elements);
+  }
+  if (!result.ok) throw_compile_error(g, p->diagnostics, p->source, p->map, p->info.elements);
   stats.object_bytes = static_cast<std::int64_t>(result.payload.size());
 
   t = Clock::now();
   p->own_instance = owns_state(g);
   p->object = std::move(result.payload);
-  p->program = runtime::Program::load(p->object, p->info);
+  p->program = load(*p, o);
   stats.load_ns = since(t);
 }
 
 }  // namespace
 
-std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, const HostTarget& target) {
+std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& o) {
+  if (!p.placement.on_device()) return runtime::Program::load(p.object, p.info);
+  runtime::DevicePart part;
+  part.device = p.placement.device;
+  part.kernels = p.kernels;
+  part.code = p.device_code;
+  part.origin_of_line.assign(p.device_map.origin_of_line.begin(), p.device_map.origin_of_line.end());
+  part.host_origin_of_line.assign(p.map.origin_of_line.begin(), p.map.origin_of_line.end());
+  part.streams = *o.gpu_streams;
+  part.synchronise = *o.gpu_sync;
+  part.pool_max = *o.gpu_pool_max;
+  return runtime::Program::load(p.object, p.info, std::move(part));
+}
+
+std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, const HostTarget& target,
+                                       const Placement& placement) {
   auto p = std::make_shared<CompiledProgram>();
+  p->placement = placement;
   const bool reproduce = !o.repro->folder.empty();
   try {
     build_into(p, g, o, target);
@@ -282,8 +365,30 @@ runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t>
   metadata.text(p.info.argument_layout);
   metadata.u64(p.explanations.size());
   for (const std::string& s : p.explanations) metadata.text(s);
+  metadata.text(p.device_source);
+  metadata.u64(p.device_map.origin_of_line.size());
+  for (const int origin : p.device_map.origin_of_line) metadata.u64(static_cast<std::uint64_t>(origin));
+  metadata.u64(p.kernels.size());
+  for (const lower::Kernel& k : p.kernels) {
+    metadata.text(k.name);
+    for (const std::int64_t n : {std::int64_t{k.ordinal}, k.max_threads, k.shared_bytes})
+      metadata.u64(static_cast<std::uint64_t>(n));
+    metadata.u64(k.parameters.size());
+    for (const lower::KernelParameter& q : k.parameters) {
+      metadata.text(q.name);
+      for (const std::int64_t n :
+           {std::int64_t{q.bytes}, std::int64_t{q.ordinal},
+            std::int64_t{(q.is_pointer ? 1 : 0) + (q.is_const ? 2 : 0) + (q.is_restrict ? 4 : 0)}})
+        metadata.u64(static_cast<std::uint64_t>(n));
+    }
+  }
   e.metadata = metadata.take();
   e.payloads.push_back({compiler::CodeKind::kHostObject, "", p.object});
+  if (!p.device_code.empty()) {
+    const bool emulated = p.placement.kind == Placement::Kind::kEmulated;
+    e.payloads.push_back(
+        {emulated ? compiler::CodeKind::kHostObject : p.placement.build.kind, "kernels", p.device_code});
+  }
   e.diagnostics = p.diagnostics;
   e.source = p.source;
   ByteWriter map;
@@ -325,16 +430,42 @@ class ByteReader {
 
 }  // namespace
 
-std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o, runtime::CacheEntry entry) {
+std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o, const Placement& placement,
+                                            runtime::CacheEntry entry) {
   auto p = std::make_shared<CompiledProgram>();
+  p->placement = placement;
   const Clock::time_point t = Clock::now();
   p->info = info_for(g, o);
   ByteReader metadata(entry.metadata);
   if (metadata.text() != p->info.argument_layout)
     throw Error(ErrorClass::kLoad, "a cache entry has another argument layout than graph '" + g.name + "'");
   for (std::uint64_t n = metadata.u64(); n > 0; --n) p->explanations.push_back(metadata.text());
-  if (entry.payloads.empty()) throw Error(ErrorClass::kLoad, "a cache entry without code");
+  p->device_source = metadata.text();
+  for (std::uint64_t n = metadata.u64(); n > 0; --n)
+    p->device_map.origin_of_line.push_back(static_cast<int>(metadata.u64()));
+  for (std::uint64_t n = metadata.u64(); n > 0; --n) {
+    lower::Kernel k;
+    k.name = metadata.text();
+    k.ordinal = static_cast<std::int32_t>(metadata.u64());
+    k.max_threads = static_cast<std::int64_t>(metadata.u64());
+    k.shared_bytes = static_cast<std::int64_t>(metadata.u64());
+    for (std::uint64_t m = metadata.u64(); m > 0; --m) {
+      lower::KernelParameter q;
+      q.name = metadata.text();
+      q.bytes = static_cast<std::int32_t>(metadata.u64());
+      q.ordinal = static_cast<std::int32_t>(metadata.u64());
+      const std::uint64_t flags = metadata.u64();
+      q.is_pointer = (flags & 1) != 0;
+      q.is_const = (flags & 2) != 0;
+      q.is_restrict = (flags & 4) != 0;
+      k.parameters.push_back(std::move(q));
+    }
+    p->kernels.push_back(std::move(k));
+  }
+  if (entry.payloads.size() != (p->kernels.empty() ? 1u : 2u))
+    throw Error(ErrorClass::kLoad, "a cache entry without code");
   p->object = std::move(entry.payloads.front().bytes);
+  if (!p->kernels.empty()) p->device_code = std::move(entry.payloads[1].bytes);
   p->own_instance = owns_state(g);
   p->source = std::move(entry.source);
   for (std::size_t i = 0; i + 3 < entry.source_map.size(); i += 4) {
@@ -345,22 +476,26 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
   p->diagnostics = std::move(entry.diagnostics);
   p->stats.object_bytes = static_cast<std::int64_t>(p->object.size());
   p->stats.source_bytes = static_cast<std::int64_t>(p->source.size());
-  p->program = runtime::Program::load(p->object, p->info);
+  p->program = load(*p, o);
   p->stats.load_ns = since(t);
   return p;
 }
 
 std::vector<std::string> mapped_diagnostics(const CompiledProgram& p, const std::vector<Error::Place>& places) {
   std::vector<std::string> out;
-  for (const compiler::Diagnostic& d : p.diagnostics) {
-    const int origin = p.map.origin(d.line);
-    std::string where;
-    if (origin >= 0 && static_cast<std::size_t>(origin) < places.size()) {
-      const Error::Place& place = places[static_cast<std::size_t>(origin)];
-      where = (place.location.known() ? place.location.str() + ": " : "") + place.what + ": ";
+  const auto add = [&](const std::vector<compiler::Diagnostic>& diagnostics, const codegen::SourceMap& map) {
+    for (const compiler::Diagnostic& d : diagnostics) {
+      const int origin = map.origin(d.line);
+      std::string where;
+      if (origin >= 0 && static_cast<std::size_t>(origin) < places.size()) {
+        const Error::Place& place = places[static_cast<std::size_t>(origin)];
+        where = (place.location.known() ? place.location.str() + ": " : "") + place.what + ": ";
+      }
+      out.push_back(where + d.text);
     }
-    out.push_back(where + d.text);
-  }
+  };
+  add(p.diagnostics, p.map);
+  add(p.device_diagnostics, p.device_map);
   return out;
 }
 

@@ -11,6 +11,8 @@
 #include "base/target.hpp"
 #include "codegen/print.hpp"
 #include "ir/graph.hpp"
+#include "jit/placement.hpp"
+#include "lower/kernel.hpp"
 #include "runtime/cache_entry.hpp"
 #include "runtime/program.hpp"
 
@@ -27,6 +29,13 @@ struct CompiledProgram {
   std::string graph_text;
   std::vector<std::string> explanations;
   std::vector<compiler::Diagnostic> diagnostics;  // of the compiler, with lines of `source`
+  // The device half; empty without one.
+  Placement placement;
+  std::string device_source;
+  codegen::SourceMap device_map;
+  std::vector<compiler::Diagnostic> device_diagnostics;  // with lines of `device_source`
+  std::vector<std::uint8_t> device_code;                 // kept as long as `object`
+  std::vector<lower::Kernel> kernels;
   CompileStats stats;
 };
 
@@ -35,9 +44,13 @@ struct CompiledProgram {
 std::vector<std::uint8_t> environment_record(const Options& resolved, const HostTarget& target);
 
 // Validates, transforms, lowers, compiles and loads. Throws Error.
-std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& resolved, const HostTarget& target);
+std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& resolved, const HostTarget& target,
+                                       const Placement& placement);
 // The same from a cache entry: loads. Throws Error(kLoad).
-std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& resolved, runtime::CacheEntry entry);
+std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& resolved, const Placement& placement,
+                                            runtime::CacheEntry entry);
+// Another instance of a program whose code was kept.
+std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& resolved);
 // What goes to disk.
 runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t> record);
 

@@ -83,13 +83,13 @@ struct Jit {
 };
 
 std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std::vector<std::uint8_t> record,
-                                      const Jit::Environment& env) {
+                                      const Jit::Environment& env, const jit::Placement& placement) {
   Jit& jit = Jit::get();
   runtime::DiskCache* disk = jit.disk(env.options);
   if (disk != nullptr) {
     if (auto entry = disk->load(key, record)) {
       try {
-        auto p = jit::from_entry(g, env.options, std::move(*entry));
+        auto p = jit::from_entry(g, env.options, placement, std::move(*entry));
         jit::observe(*p->program, p->program, g, env.options);
         p->stats.origin = CompileStats::Origin::kDisk;
         jit.disk_hits.fetch_add(1, std::memory_order_relaxed);
@@ -99,13 +99,15 @@ std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std
       }
     }
   }
-  auto p = jit::build(g, env.options, env.target);
+  auto p = jit::build(g, env.options, env.target, placement);
   jit::observe(*p->program, p->program, g, env.options);
   jit.compilations.fetch_add(1, std::memory_order_relaxed);
   if (disk != nullptr && disk->writable()) disk->store(key, jit::to_entry(*p, std::move(record)));
   if (!p->own_instance) {
     p->object.clear();
     p->object.shrink_to_fit();
+    p->device_code.clear();
+    p->device_code.shrink_to_fit();
   }
   return p;
 }
@@ -159,13 +161,15 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   ByteWriter writer;
   writer.blob(digest_of_graph(graph).bytes);
   writer.blob(env->record);
+  const jit::Placement placement = jit::place(graph.ir(), resolved);
+  placement.write(writer);
   std::vector<std::uint8_t> record = writer.take();
   const Digest key = digest_of(record);
   const std::int64_t key_ns = since(key_start);
 
   auto f = std::make_shared<detail::FunctionImpl>();
   std::shared_ptr<CompiledProgram> made;
-  auto make_program = [&] { return made = make(graph.ir(), key, record, *env); };
+  auto make_program = [&] { return made = make(graph.ir(), key, record, *env, placement); };
   std::shared_ptr<CompiledProgram> p =
       *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(key, make_program);
   f->graph = graph.share();
@@ -177,7 +181,7 @@ AnyFunction compile(const Graph& graph, const Options& options) {
                             .object_bytes = p->stats.object_bytes};
   f->program = p->program;
   if (p->own_instance && p != made) {
-    f->program = runtime::Program::load(p->object, p->info);
+    f->program = jit::load(*p, resolved);
     jit::observe(*f->program, f->program, graph.ir(), resolved);
   }
   f->stats.key_ns = key_ns;

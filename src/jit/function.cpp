@@ -56,7 +56,8 @@ std::string AnyFunction::signature() const {
   return jit::signature_text(need(impl_).parameters());
 }
 std::string AnyFunction::source() const {
-  return need(impl_).compiled->source;
+  const jit::CompiledProgram& p = *need(impl_).compiled;
+  return p.device_source.empty() ? p.source : p.source + "\n// ---- kernels ----\n" + p.device_source;
 }
 std::string AnyFunction::graph_text() const {
   return need(impl_).compiled->graph_text;

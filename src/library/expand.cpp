@@ -21,7 +21,9 @@ const Operand* find(const std::vector<Operand>& all, std::string_view connector)
 class Expansion {
  public:
   Expansion(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons)
-      : graph_(g), options_(options), reasons_(reasons) {}
+      : graph_(g), options_(options), device_options_(options), reasons_(reasons) {
+    device_options_.opt_level = std::min(options.opt_level, 1);
+  }
 
   void sequence(ir::Sequence& s) {
     std::vector<std::unique_ptr<ir::Element>> items = std::move(s.items);
@@ -37,12 +39,25 @@ class Expansion {
   }
 
  private:
+  // A fill of device memory stays: the device does it without a kernel.
+  bool expands(const ir::State& state, const ir::Node& node) const {
+    const auto* library = std::get_if<ir::Library>(&node.kind);
+    if (library == nullptr || !std::holds_alternative<ir::Fill>(library->op)) return library != nullptr;
+    for (const ir::Memlet* m : state.out_edges(node.id)) {
+      const ir::Node* to = state.find_node(m->dst);
+      const auto* access = to == nullptr ? nullptr : std::get_if<ir::Access>(&to->kind);
+      const ir::Container* c = access == nullptr ? nullptr : ir::resolve(graph_, access->data);
+      if (c == nullptr || m->wcr || ir::root_of(graph_, *c).storage != ir::Storage::kGpuGlobal) return true;
+    }
+    return false;
+  }
+
   // Appends the state, or its parts with the expansions between them.
   void split(std::unique_ptr<ir::Element> element, ir::State& state, ir::Sequence& out) {
     const std::vector<ir::Id> order = state.topological_order();
     std::vector<ir::Id> libraries;
     for (const ir::Id id : order) {
-      if (std::holds_alternative<ir::Library>(state.find_node(id)->kind)) libraries.push_back(id);
+      if (expands(state, *state.find_node(id))) libraries.push_back(id);
     }
     if (libraries.empty()) {
       out.items.push_back(std::move(element));
@@ -57,7 +72,7 @@ class Expansion {
       if (now < libraries.size() && id == libraries[now]) ++now;
     }
     auto is_access = [&](ir::Id id) { return std::holds_alternative<ir::Access>(state.find_node(id)->kind); };
-    auto is_library = [&](ir::Id id) { return std::holds_alternative<ir::Library>(state.find_node(id)->kind); };
+    auto is_library = [&](ir::Id id) { return expands(state, *state.find_node(id)); };
     std::vector<ir::State> parts(libraries.size() + 1);
     std::vector<std::map<ir::Id, ir::Id>> made(parts.size());
     auto node_in = [&](std::size_t p, ir::Id id) {
@@ -103,6 +118,16 @@ class Expansion {
     return ir::root_of(graph_, graph_.containers.at(data.substr(0, data.find('.')))).name;
   }
 
+  // Does the node work on device memory?
+  bool on_device(const ir::State& state, ir::Id id) const {
+    return std::any_of(state.edges.begin(), state.edges.end(), [&](const ir::Memlet& m) {
+      if (m.src != id && m.dst != id) return false;
+      const ir::Node* other = state.find_node(m.src == id ? m.dst : m.src);
+      const auto* access = other == nullptr ? nullptr : std::get_if<ir::Access>(&other->kind);
+      return access != nullptr && graph_.containers.at(root(access->data)).storage == ir::Storage::kGpuGlobal;
+    });
+  }
+
   void expand_node(const ir::State& state, const ir::Node& node, ir::Sequence& out) {
     const auto& library = std::get<ir::Library>(node.kind);
     const std::string label = node.label.empty() ? std::string(ir::name_of(library.op)) : node.label;
@@ -115,7 +140,7 @@ class Expansion {
     n.library = &library;
     n.emitter = &emitter;
     n.reasons = reasons_;
-    n.options = &options_;
+    n.options = on_device(state, node.id) ? &device_options_ : &options_;
     try {
       std::set<std::string> read;
       for (const ir::Memlet* m : state.in_edges(node.id)) {
@@ -174,6 +199,7 @@ class Expansion {
 
   ir::Graph& graph_;
   const ExpandOptions& options_;
+  ExpandOptions device_options_;  // loop nests: kernels are made of maps, not of code for the host
   std::vector<std::string>* reasons_;
   std::set<ir::Id> used_;
   bool element_used_ = false;

@@ -13,7 +13,8 @@ struct ExpandOptions {
   int vector_bytes = 32;  // of the target's widest vectors
 };
 
-// Expands every library node; Copy and Fill become memlets and maps as well. Each choice adds a line to `reasons`.
+// Expands every library node; Copy and Fill become memlets and maps as well, but for fills of device memory. Each choice
+// adds a line to `reasons`.
 // Throws Error(kGraph) for operands whose shapes don't fit, Error(kUsage) naming a node that has no expansion (an
 // unknown one of a file).
 void expand_library_nodes(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons = nullptr);

@@ -24,6 +24,18 @@ struct Restored {
   Restored& operator=(const Restored&) = delete;
 };
 
+// An operand of a comparison.
+Text as_bound(const Text& text) {
+  return text.find_first_of("<>=?&|!") == Text::npos ? text : parenthesised(text);
+}
+
+// The address of what a text names.
+Text address_of(const Text& target) {
+  const bool dereferenced =
+      target.starts_with("(*") && target.ends_with(")") && target.find_first_of("()[] ,", 2) == target.size() - 1;
+  return dereferenced ? target.substr(2, target.size() - 3) : "&" + target;
+}
+
 // Whether `word` occurs in `text` as a whole identifier.
 bool mentions(const Text& text, const Text& word) {
   const auto is_word = [](char c) {
@@ -218,7 +230,7 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
 
   const Statements inner_most = std::move(body);
   const std::function<void(std::size_t, Text)> level = [&](std::size_t at, Text guard) {
-    const auto guarded = [&](const Text& condition, const auto& then) {
+    const auto guarded = [&](const Text condition, const auto& then) {
       if (condition.empty()) {
         then();
         return;
@@ -266,12 +278,13 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
       const Expr past = r.end + 1;
       const Text inclusive = expr(r.end), exclusive = expr(past);
       const bool less = exclusive.size() <= inclusive.size() || past.constant();
-      return names_.of(m.params[d]) + (less ? " < " + parenthesised(exclusive) : " <= " + parenthesised(inclusive));
+      return names_.of(m.params[d]) + (less ? " < " + as_bound(exclusive) : " <= " + as_bound(inclusive));
     };
     const auto coordinate = [&](std::size_t d, const Text& count) {
       const ir::Range& r = m.ranges[d];
       const Text step = expr(r.step), begin = expr(r.begin);
-      Text value = step == "1" ? count : parenthesised(step) + " * (" + count + ")";
+      const bool simple = count.find(' ') == Text::npos;
+      Text value = step == "1" ? count : parenthesised(step) + " * " + (simple ? count : "(" + count + ")");
       if (begin != "0") value = parenthesised(begin) + " + " + (step == "1" ? parenthesised(value) : value);
       return value;
     };
@@ -355,6 +368,8 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
           f.bound = expr(a.points);
           f.body = collect([&] { split({}); });
         }
+        // The next point's phases must not overtake this one's.
+        if (plan.blockwise) f.body.push_back(statement(Evaluate{"__syncthreads()"}, ordinal(e.id)));
         emit(std::move(f), e.id);
       });
       return;
@@ -463,8 +478,9 @@ void Lowering::device_accumulate(const ir::Wcr& wcr, const Type& type, const Tex
                                  ir::Id origin, Text comment) {
   const Text t = type_text(type);
   const auto call = [&](const char* name) {
-    emit(Evaluate{"sdfg_atomic_" + Text(name) + "(&" + target + ", (" + t + ")" + parenthesised(value) + ")"}, origin,
-         std::move(comment));
+    emit(
+        Evaluate{"sdfg_atomic_" + Text(name) + "(" + address_of(target) + ", (" + t + ")" + parenthesised(value) + ")"},
+        origin, std::move(comment));
   };
   switch (wcr.op) {
     case ir::ReduceOp::kSum: return call("add");
@@ -483,7 +499,7 @@ void Lowering::device_accumulate(const ir::Wcr& wcr, const Type& type, const Tex
   Binding b;
   b.values = {{"a", "a"}, {"b", "b"}};
   // Everything by value: symbols of the expression are parameters of the kernel.
-  emit(Evaluate{"sdfg_atomic_update(&" + target + ", [=, b = (" + t + ")" + parenthesised(value) +
+  emit(Evaluate{"sdfg_atomic_update(" + address_of(target) + ", [=, b = (" + t + ")" + parenthesised(value) +
                 "]([[maybe_unused]] " + t + " a) -> " + t + " { return " + code_as(combine(wcr, type), type, b) +
                 "; })"},
        origin, std::move(comment));

@@ -77,12 +77,16 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
       if (!a.dimensions.empty()) {
         if (const auto points = a.points.constant()) {
           const std::int64_t n = *points <= 0 ? 0 : (*points - 1) / a.threads + 1;
-          blocks = std::to_string(std::min(n, a.most_blocks));
+          blocks = std::to_string(a.strided ? std::min(n, a.most_blocks) : n);
         } else {
-          // A cap of all blocks together leaves the later axes what the earlier ones do not use.
-          Text most = std::to_string(a.most_blocks);
-          if (m.gpu_max_blocks > 0 && used != "1") most = "sdfg_rest(" + most + ", " + used + ")";
-          blocks = "sdfg_blocks(" + expr(a.points) + ", " + std::to_string(a.threads) + ", " + most + ")";
+          // Without strides every point needs its thread: a grid that no device has is an error of the launch.
+          blocks = "sdfg_blocks(" + expr(a.points) + ", " + std::to_string(a.threads);
+          if (a.strided) {
+            // A cap of all blocks together leaves the later axes what the earlier ones do not use.
+            const Text most = std::to_string(a.most_blocks);
+            blocks += ", " + (m.gpu_max_blocks > 0 && used != "1" ? "sdfg_rest(" + most + ", " + used + ")" : most);
+          }
+          blocks += ")";
           if (m.gpu_max_blocks > 0 && k < 2) {
             Declare d;
             d.type = "int64_t";

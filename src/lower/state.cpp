@@ -194,7 +194,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
 // Reports a value that is NaN or infinite, with its place in the container.
 void Lowering::check_finite(std::string_view data, const Text& target, ir::Id origin) {
   const ir::Container& c = container(data);
-  if (!options_.check_finite || !c.type.is_scalar()) return;
+  if (!options_.check_finite || kernel_ != nullptr || !c.type.is_scalar()) return;
   const ScalarType t = c.type.scalar();
   if (!is_floating(t) && !is_complex(t)) return;
   support_.need(Helper::kFinite);

@@ -194,7 +194,7 @@ struct sdfg_pinned_owned {
 )";
 
 constexpr const char* kLaunchText = R"(
-[[maybe_unused]] static inline int64_t sdfg_blocks(int64_t points, int64_t threads, int64_t most) {
+[[maybe_unused]] static inline int64_t sdfg_blocks(int64_t points, int64_t threads, int64_t most = 9223372036854775807) {
   const int64_t blocks = points > 0 ? (points - 1) / threads + 1 : 0;
   return blocks < most ? blocks : most;
 }
@@ -223,19 +223,24 @@ static inline void sdfg_device_copy(sdfg_call* call, int32_t stream, int32_t ord
 // Whole warps exchange values by shuffles, the last step is in shared memory; blocks with a broken warp fold in shared
 // memory only. Every thread gets the result. The order of the operations depends on the block's size alone.
 constexpr const char* kBlockReduceText = R"(
+#ifdef __CUDACC__
+#define SDFG_COPY_BITS memcpy
+#else
+#define SDFG_COPY_BITS __builtin_memcpy
+#endif
 template <typename T>
 __device__ __forceinline__ T sdfg_shuffle_down(T value, unsigned int distance) {
   if constexpr (sizeof(T) % 4 == 0) {
     unsigned int words[sizeof(T) / 4];
-    __builtin_memcpy(words, &value, sizeof(T));
+    SDFG_COPY_BITS(words, &value, sizeof(T));
 #pragma unroll
     for (unsigned int w = 0; w < sizeof(T) / 4; ++w) words[w] = __shfl_down_sync(0xffffffffu, words[w], distance);
-    __builtin_memcpy(&value, words, sizeof(T));
+    SDFG_COPY_BITS(&value, words, sizeof(T));
   } else {
     unsigned int word = 0;
-    __builtin_memcpy(&word, &value, sizeof(T));
+    SDFG_COPY_BITS(&word, &value, sizeof(T));
     word = __shfl_down_sync(0xffffffffu, word, distance);
-    __builtin_memcpy(&value, &word, sizeof(T));
+    SDFG_COPY_BITS(&value, &word, sizeof(T));
   }
   return value;
 }

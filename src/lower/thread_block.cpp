@@ -1,6 +1,7 @@
 // Lowers what happens between blocks and threads: thread-block and warp maps, and what a block does once.
 #include <algorithm>
 
+#include "analysis/most_points.hpp"
 #include "lower/lowering.hpp"
 
 namespace sdfg::lower {
@@ -80,8 +81,7 @@ void Lowering::thread_block_map(const ir::Element& e, const ir::Map& m) {
       begin = begin == "0" ? moved : parenthesised(begin) + " + " + moved;
     }
     // A bound of the number of points, over all that the bounds use.
-    Expr count = r.end - r.begin + 1;
-    const auto most = symbolic::constant_upper(count, facts());
+    const auto most = analysis::most_points(r, facts());
     const auto exact = symbolic::simplify(r.count(), outside).constant();
     if (!lane.number.empty() && most && *most <= lane.count && r.step.is_one()) {
       Declare declare;

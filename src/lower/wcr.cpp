@@ -144,7 +144,10 @@ std::optional<Text> Lowering::identity(ReduceOp op, const Type& type) {
     case ReduceOp::kMin:
     case ReduceOp::kMax: {
       const bool is_min = op == ReduceOp::kMin;
-      if (is_floating(s)) return "(" + t + ")" + (is_min ? "__builtin_inf()" : "-__builtin_inf()");
+      if (is_floating(s)) {
+        const Text infinity = kernel_ != nullptr ? "SDFG_INF" : "__builtin_inf()";
+        return "(" + t + ")" + (is_min ? infinity : "-" + infinity);
+      }
       if (s == ScalarType::kBool) return Text(is_min ? "true" : "false");
       if (is_unsigned(s)) return is_min ? "(" + t + ")~(" + t + ")0" : "(" + t + ")0";
       if (!is_integer(s)) return std::nullopt;

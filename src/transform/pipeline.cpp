@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/suggest.hpp"
 #include "ir/validate.hpp"
+#include "transform/gpu/prepare.hpp"
 #include "transform/lower_prepare/prepare.hpp"
 
 namespace sdfg::transform {
@@ -17,7 +18,11 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 }
 
 void check_names(const std::vector<std::string>& names, std::string_view where, bool may_be_required) {
-  const std::vector<Pass> passes = passes_for_cpu({});
+  std::vector<Pass> passes = passes_for_cpu({});
+  for (Pass& p : passes_for_device({}, {})) {
+    const bool is_new = std::none_of(passes.begin(), passes.end(), [&](const Pass& q) { return q.name == p.name; });
+    if (is_new) passes.push_back(std::move(p));
+  }
   std::vector<std::string_view> known;
   for (const Pass& p : passes) known.push_back(p.name);
   for (const std::string& name : names) {

@@ -42,7 +42,8 @@ bool wanted(const std::string& kernel) {
   return list.find("," + kernel + ",") != std::string::npos;
 }
 
-std::string run_all(const std::vector<std::string>& files, bool run, Runner runner) {
+std::string run_all(const std::vector<std::string>& files, bool run, Runner runner,
+                    sdfg::DeviceChoice::Kind device = sdfg::DeviceChoice::Kind::kCpu) {
   std::string failures;
   int count = 0;
   for (const fs::path& folder : folders()) {
@@ -61,6 +62,7 @@ std::string run_all(const std::vector<std::string>& files, bool run, Runner runn
         if (!run) continue;
         sdfg::Options options;
         options.cache = sdfg::CacheMode::kOff;
+        options.device = sdfg::DeviceChoice{device, 0};
         options.allow_foreign_code = true;  // the corpus is ours; expansions left some C++ tasklets in it
         const auto c = sdfg::tools::read_case((folder / "case.json").string());
         const auto r = sdfg::tools::run_case(g, c, folder.string(), folder.string(), runner, options);
@@ -127,6 +129,19 @@ TEST_CASE("simplified graphs give the expected outputs compiled") {
 
 TEST_CASE("graphs optimised for the CPU give the expected outputs compiled") {
   const std::string failures = run_all({"graph.cpu.sdfg"}, true, Runner::kCompiled);
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+TEST_CASE("graphs optimised for a GPU give the expected outputs compiled for the CPU") {
+  const std::string failures = run_all({"graph.gpu.sdfg"}, true, Runner::kCompiled);
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+TEST_CASE("graphs optimised for a GPU give the expected outputs on the emulated device") {
+  const std::string failures =
+      run_all({"graph.gpu.sdfg"}, true, Runner::kCompiled, sdfg::DeviceChoice::Kind::kEmulated);
   INFO(failures);
   CHECK(failures.empty());
 }

@@ -9,7 +9,7 @@ extern "C" __global__ __launch_bounds__(128) void axpy_i(const double* __restric
 static void axpy(sdfg_call* call, const double* __restrict x, double* __restrict y, const double a, const int64_t N) {
   if (!sdfg_abi->device_begin(call)) return;
   {
-    const sdfg_launch launch = {{sdfg_blocks(N, 128, 2147483647), 1, 1}, {128, 1, 1}, 0, 0};
+    const sdfg_launch launch = {{sdfg_blocks(N, 128), 1, 1}, {128, 1, 1}, 0, 0};
     void* const arguments[4] = {(void*)&x, (void*)&y, (void*)&a, (void*)&N};
     sdfg_abi->device_launch(call, 0, 0, &launch, arguments, 3);
   }

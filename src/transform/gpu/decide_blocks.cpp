@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/most_points.hpp"
+
 namespace sdfg::transform {
 
 namespace {
@@ -13,7 +15,7 @@ using Block = std::array<std::int64_t, 3>;
 constexpr std::int64_t kMostThreads = 1024;
 constexpr std::int64_t kMostZ = 64;
 constexpr std::int64_t kWarp = 32;
-constexpr std::int64_t kReducingBlocks = 1024;  // enough to fill any device, few enough for one atomic operation each
+constexpr std::int64_t kReducingBlocks = 2048;  // enough to fill any device, few enough for one atomic operation each
 
 // The largest extents of the thread-block maps below, last dimension in x; nothing if one of them has no constant
 // bound.
@@ -31,13 +33,12 @@ std::optional<Block> extents_of_threads(const ir::Graph& g, const ir::Element& k
           const std::size_t rank = m->ranges.size();
           for (std::size_t d = 0; d < rank; ++d) {
             const ir::Range& r = m->ranges[d];
-            auto most = symbolic::constant_upper(symbolic::simplify(r.end - r.begin, within), within);
-            const auto step = r.step.constant();
+            const auto most = analysis::most_points(r, within);
             if (!most) {
               known = false;
               continue;
             }
-            const std::int64_t n = std::max<std::int64_t>(*most / std::max<std::int64_t>(step.value_or(1), 1) + 1, 1);
+            const std::int64_t n = *most;
             std::int64_t& axis = out[std::min<std::size_t>(rank - 1 - d, 2)];
             axis = rank - 1 - d > 2 ? axis : std::max(axis, n);
           }
@@ -103,6 +104,15 @@ bool decide_blocks(ir::Graph& g, const DeviceOptions& options) {
       } else {
         block = options.block;
         const std::size_t rank = blockwise ? 3 : m->params.size();
+        // A short last dimension would leave most of a row of threads without work.
+        if (!blockwise && rank >= 2 && block[1] == 1 && block[2] == 1) {
+          const ir::Range& r = m->ranges.back();
+          const auto most = analysis::most_points(r, ir::facts_inside(g, facts, *item, m->body));
+          if (most && *most < block[0]) {
+            block[1] = block[0] / *most;
+            block[0] = *most;
+          }
+        }
         for (std::size_t k = rank; k < 3; ++k) {
           block[0] *= block[k];
           block[k] = 1;

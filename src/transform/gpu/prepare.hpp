@@ -4,14 +4,17 @@
 #include "ir/graph.hpp"
 #include "transform/gpu/options.hpp"
 #include "transform/lower_prepare/options.hpp"
+#include "transform/pipeline.hpp"
 
 namespace sdfg::transform {
 
-// Does any map of the graph run on a device?
+// Does the graph have kernels, or memory of a device?
 bool uses_device(const ir::Graph& g);
 
-// As prepare_for_cpu, for graphs with device maps: kernels, copies, streams and waits are decided, too. Throws
+// As passes_for_cpu, for graphs that run on a device: kernels, copies, streams and waits are decided, too. They throw
 // Error(kGraph) for a kernel that reaches memory of the host.
-void prepare_for_device(ir::Graph& g, const PrepareOptions& host, const DeviceOptions& device);
+std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOptions& device);
+void prepare_for_device(ir::Graph& g, const PrepareOptions& host, const DeviceOptions& device,
+                        const PassSelection& selection = {});
 
 }  // namespace sdfg::transform

@@ -44,6 +44,8 @@ bool decide_wcr_lowering(ir::Graph& g) {
           changed = true;
         }
       }
+      if (const auto* m = std::get_if<ir::Map>(&item->kind); m && m->schedule == ir::Schedule::kDevice)
+        continue;  // kernels have rules of their own
       std::set<ir::Id> inside;
       const std::set<ir::Id>* next = alone;
       if (const auto* m = std::get_if<ir::Map>(&item->kind); m && m->schedule == ir::Schedule::kParallel && !alone) {

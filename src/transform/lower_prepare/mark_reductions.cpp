@@ -48,18 +48,30 @@ class Marker {
       bool conflict = conflict_around;
       if (auto* m = std::get_if<ir::Map>(&item->kind)) {
         changed = map(*m) || changed;
-        if (m->schedule == ir::Schedule::kParallel) parallel_.push_back(m);
+        if (shares_out(m->schedule)) parallel_.push_back(m);
       }
       for (ir::Sequence* child : ir::child_sequences(*item)) changed = sequence(*child, conflict) || changed;
-      if (auto* m = std::get_if<ir::Map>(&item->kind); m && m->schedule == ir::Schedule::kParallel)
-        parallel_.pop_back();
+      if (auto* m = std::get_if<ir::Map>(&item->kind); m && shares_out(m->schedule)) parallel_.pop_back();
     }
     return changed;
   }
 
  private:
+  // Points run at the same time.
+  static bool shares_out(ir::Schedule s) { return s != ir::Schedule::kDefault && s != ir::Schedule::kSequential; }
+
+  // A map of the host around kernels, which keep no value of the host.
+  static bool launches(const ir::Map& m) {
+    bool found = false;
+    ir::walk(m.body, [&](const ir::Element& e, const ir::Ancestors&) {
+      const auto* inner = std::get_if<ir::Map>(&e.kind);
+      found = found || (inner && inner->schedule == ir::Schedule::kDevice);
+    });
+    return found;
+  }
+
   bool map(ir::Map& m) {
-    if (m.schedule != ir::Schedule::kParallel && m.schedule != ir::Schedule::kSequential) return false;
+    if (m.schedule == ir::Schedule::kDefault || m.schedule == ir::Schedule::kWarp || launches(m)) return false;
     const analysis::AccessSet set = analysis::accesses_of(g_, m.body);
     if (set.opaque || references_) return false;
     const std::set<std::string, std::less<>> local(set.declared.begin(), set.declared.end());

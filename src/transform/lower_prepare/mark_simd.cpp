@@ -51,6 +51,7 @@ bool mark_simd(ir::Graph& g, const PrepareOptions& options) {
   bool changed = false;
   const auto visit = [&](const auto& self, ir::Sequence& s, const symbolic::Facts& facts) -> void {
     for (auto& item : s.items) {
+      if (const auto* k = std::get_if<ir::Map>(&item->kind); k && k->schedule == ir::Schedule::kDevice) continue;
       if (auto* m = std::get_if<ir::Map>(&item->kind);
           m && !m->simd && !m->unroll && is_leaf(g, *m) && m->ranges.back().step.is_one()) {
         const symbolic::Facts inside = ir::facts_inside(g, facts, *item, m->body);

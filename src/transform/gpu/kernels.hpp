@@ -1,0 +1,43 @@
+// Internal to transform/gpu: questions about kernels and what surrounds them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace sdfg::transform {
+
+inline bool is_map_of(const ir::Element& e, ir::Schedule s) {
+  const auto* m = std::get_if<ir::Map>(&e.kind);
+  return m != nullptr && m->schedule == s;
+}
+inline bool is_kernel(const ir::Element& e) {
+  return is_map_of(e, ir::Schedule::kDevice);
+}
+// Is the element or something below it a map of this schedule?
+bool holds(const ir::Element& e, ir::Schedule s);
+bool holds(const ir::Sequence& s, ir::Schedule schedule);
+
+// Where a container's elements are: that of what a view finally shows.
+ir::Storage storage_of(const ir::Graph& g, std::string_view path);
+bool in_device_memory(const ir::Graph& g, std::string_view path);
+// Does the element, itself and below, touch device memory?
+bool touches_device_memory(const ir::Graph& g, const ir::Element& e);
+
+// The container of an access node; nothing for code.
+const ir::Access* access_of(const ir::State& s, ir::Id node);
+
+// Every kernel with the sequence that holds it, its position there and the facts around it; the callback may edit the
+// kernel.
+using KernelVisit = std::function<void(ir::Element& kernel, const symbolic::Facts& outside)>;
+void for_each_kernel(ir::Graph& g, const KernelVisit& visit);
+
+// The state as a list of states with one piece of work each: the incoming copies of one access node, or one code node
+// (with those it exchanges registers with). In an order that respects its edges; access nodes are made anew where
+// several pieces use them.
+std::vector<std::unique_ptr<ir::Element>> split_state(ir::Graph& g, const ir::Element& state);
+
+}  // namespace sdfg::transform

@@ -1,0 +1,189 @@
+// How device graphs are compiled: placement, arguments that stay on the device, sources, caches, errors.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sdfg/compile.hpp>
+#include <sdfg/device.hpp>
+
+#include "device/emulated/emulator.hpp"
+#include "programs.hpp"
+
+using namespace sdfg;
+using namespace sdfg::test;
+
+namespace {
+
+Options emulated() {
+  Options o;
+  o.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
+  o.cache = CacheMode::kOff;
+  return o;
+}
+
+sdfg::Graph handle(const ir::Graph& g) {
+  return sdfg::Graph(std::make_shared<const ir::Graph>(g.clone()));
+}
+
+// x and y are the caller's, on the device; s is a scalar of the host.
+ir::Graph axpy() {
+  Maker m("axpy");
+  m.array("x", ScalarType::kFloat64, "N").storage = ir::Storage::kGpuGlobal;
+  m.array("y", ScalarType::kFloat64, "N").storage = ir::Storage::kGpuGlobal;
+  m.scalar_argument("s", ScalarType::kFloat64);
+  m.symbol("N");
+  m.tasklet(m.map(m.body(), "i", "0:N", ir::Schedule::kDevice), "o = s * a + b", {"s = s", "a = x[i]", "b = y[i]"},
+            {"o = y[i]"});
+  return std::move(m.g);
+}
+
+device::emulated::Emulator& emulator() {
+  auto& e = static_cast<device::emulated::Emulator&>(*device::open({DeviceChoice::Kind::kEmulated, 0}));
+  e.set_settings({});
+  e.reset_ledger();
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("arguments on the device are passed by their address and cause no copies") {
+  const AnyFunction f = compile(handle(axpy()), emulated());
+  auto& device = emulator();
+  const DeviceChoice here{DeviceChoice::Kind::kEmulated, 0};
+  std::vector<double> x(1000), y(1000, 1.0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
+  DeviceArray<double> dx(here, x), dy(here, y);
+  device.reset_ledger();
+  double* px = dx.data();
+  double* py = dy.data();
+  double s = 0.5;
+  std::int64_t n = 1000;
+  void* arguments[] = {&px, &py, &s, &n};
+  f.call_packed(arguments);
+  f.call_packed(arguments);
+  const auto ledger = device.ledger();
+  CHECK(ledger.total.launches == 2);
+  CHECK(ledger.total.to_device.count + ledger.total.to_host.count == 0);
+  CHECK(ledger.total.allocations == 0);
+  const std::vector<double> result = dy.download();
+  for (std::size_t i = 0; i < result.size(); ++i) REQUIRE(result[i] == 1.0 + static_cast<double>(i));
+}
+
+TEST_CASE("the source shows the host's half and the kernels, and explain says where they run") {
+  const AnyFunction f = compile(handle(axpy()), emulated());
+  CHECK(f.source().find("sdfg_abi->device_launch(call, 0, 0, &launch") != std::string::npos);
+  CHECK(f.source().find("__global__ __launch_bounds__(128) void axpy_i(") != std::string::npos);
+  CHECK(f.explain().find("kernels run on the emulated device") != std::string::npos);
+  CHECK(f.stats().device_ns > 0);
+}
+
+TEST_CASE("without a device, auto takes maps of the host; the CPU can be asked for") {
+  Options o = emulated();
+  o.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
+  const AnyFunction f = compile(handle(axpy()), o);
+  CHECK(f.source().find("device_launch(call") == std::string::npos);
+  CHECK(f.explain().find("kernels run as maps of the host") != std::string::npos);
+  std::vector<double> x(10, 2.0), y(10, 1.0);
+  double* px = x.data();
+  double* py = y.data();
+  double s = 3.0;
+  std::int64_t n = 10;
+  void* arguments[] = {&px, &py, &s, &n};
+  f.call_packed(arguments);
+  CHECK(y == std::vector<double>(10, 7.0));
+  if (!device::cuda_available()) {
+    o.device = DeviceChoice{DeviceChoice::Kind::kAuto, 0};
+    CHECK(compile(handle(axpy()), o).explain().find("there is no CUDA device") != std::string::npos);
+    o.device = DeviceChoice{DeviceChoice::Kind::kCuda, 0};
+    CHECK_THROWS_AS(compile(handle(axpy()), o), Error);
+  }
+}
+
+TEST_CASE("a program with kernels comes back from the disk cache") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sdfg_test_gpu_cache";
+  std::filesystem::remove_all(folder);
+  Options o = emulated();
+  o.cache = CacheMode::kOn;
+  o.cache_dir = folder.string();
+  const Program* program = nullptr;
+  for (const Program& p : programs()) {
+    if (p.name == "jacobi 2d") program = &p;
+  }
+  REQUIRE(program != nullptr);
+  const Made made = make(*program);
+  const auto run = [&](const AnyFunction& f) {
+    Memory memory = made.memory(20);
+    f.call_packed(memory.pack(made.graph));
+    const auto a = memory.get<double>("A");
+    return std::vector<double>(a.begin(), a.end());
+  };
+  const AnyFunction first = compile(handle(made.graph), o);
+  CHECK(first.stats().origin == CompileStats::Origin::kCompiled);
+  const std::vector<double> expected = run(first);
+  clear_memory_cache();
+  const AnyFunction second = compile(handle(made.graph), o);
+  CHECK(second.stats().origin == CompileStats::Origin::kDisk);
+  CHECK(run(second) == expected);
+  CHECK(second.source() == first.source());
+  // Another block size is another program, and so is another target.
+  o.gpu_block_size = BlockSize{{64, 1, 1}};
+  CHECK(compile(handle(made.graph), o).stats().origin == CompileStats::Origin::kCompiled);
+  o.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
+  CHECK(compile(handle(made.graph), o).stats().origin == CompileStats::Origin::kCompiled);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a kernel that reaches memory of the host is refused by name") {
+  Gpu m("host_memory");
+  m.array("A", ScalarType::kFloat64, "N");
+  m.device("d", ScalarType::kFloat64, "N");
+  m.symbol("N");
+  m.tasklet(m.kernel("i", "0:N"), "o = a", {"a = A[i]"}, {"o = d[i]"});
+  try {
+    compile(handle(m.g), emulated());
+    FAIL("no error");
+  } catch (const Error& e) {
+    CHECK(e.error_class() == ErrorClass::kGraph);
+    CHECK(e.message().find("'A'") != std::string::npos);
+    CHECK(e.message().find("map 'i'") != std::string::npos);
+  }
+}
+
+TEST_CASE("too many threads in a block are refused by their number") {
+  Gpu m("threads");
+  m.inout("A", ScalarType::kFloat64, "N");
+  m.symbol("N");
+  auto& e = m.map_element(m.body(), "i", "0:N", ir::Schedule::kDevice);
+  std::get<ir::Map>(e.kind).gpu_block_size = {512, 4, 1};
+  m.tasklet(Maker::body_of(e), "o = 1.0", {}, {"o = gA[i]"});
+  m.finish();
+  try {
+    compile(handle(m.g), emulated());
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.message().find("512 x 4 x 1") != std::string::npos);
+  }
+}
+
+TEST_CASE("waiting and copying do not grow with the number of kernels") {
+  const auto count = [](std::int64_t steps) {
+    Gpu m("steps");
+    m.inout("A", ScalarType::kFloat64, "N");
+    m.inout("B", ScalarType::kFloat64, "N");
+    m.symbol("N");
+    auto& t = m.loop(m.body(), "t", "0", "t < " + std::to_string(steps), "t + 1");
+    m.tasklet(m.kernel("i", "1:N - 1", &t), "o = a + b", {"a = gA[i - 1]", "b = gA[i + 1]"}, {"o = gB[i]"});
+    m.tasklet(m.kernel("j", "1:N - 1", &t), "o = a + b", {"a = gB[j - 1]", "b = gB[j + 1]"}, {"o = gA[j]"});
+    m.finish();
+    const AnyFunction f = compile(handle(m.g), emulated());
+    auto& device = emulator();
+    Memory memory;
+    memory.array("A", numbers(50)).array("B", numbers(50, 2)).value("N", std::int64_t{50});
+    f.call_packed(memory.pack(m.g));
+    return device.ledger().total;
+  };
+  const auto few = count(2), many = count(20);
+  CHECK(few.launches == 4);
+  CHECK(many.launches == 40);
+  CHECK(many.synchronises == few.synchronises);
+  CHECK(many.to_device.count == 2);
+  CHECK(many.to_host.count == 2);
+}
