@@ -11,10 +11,25 @@ std::string Importer::fresh(std::string_view wish) {
   return graph_.unique_name(wish.empty() ? "x" : wish);
 }
 
+namespace {
+
+template <typename Symbols>
+void check_values(const Symbols& used, const Scope& scope) {
+  for (const std::string& s : used) {
+    // A map or loop inside may bind the name.
+    if (auto it = scope.missing.find(s); it != scope.missing.end() && !scope.symbols.contains(s))
+      throw Error(ErrorClass::kGraph, it->second);
+  }
+}
+
+}  // namespace
+
 symbolic::Expr Importer::mapped(const symbolic::Expr& e, const Scope& scope) const {
+  if (!scope.missing.empty()) check_values(symbolic::free_symbols(e), scope);
   return symbolic::substitute(e, scope.symbols);
 }
 ir::Subset Importer::mapped(const ir::Subset& s, const Scope& scope) const {
+  if (!scope.missing.empty()) check_values(s.free_symbols(), scope);
   return symbolic::substitute(s, scope.symbols);
 }
 std::vector<symbolic::Expr> Importer::mapped(const std::vector<symbolic::Expr>& list, const Scope& scope) const {
@@ -78,6 +93,7 @@ tasklet::Expr Importer::resolved(const tasklet::Expr& e, Scope& scope, const std
   if (const auto* name = std::get_if<tasklet::Name>(&e.node())) {
     if (auto it = scope.symbols.find(name->name); it != scope.symbols.end()) return tasklet::from_symbolic(it->second);
     if (auto found = element(name->name, {})) return *found;
+    check_values(std::initializer_list<std::string>{name->name}, scope);
     return e;
   }
   if (const auto* subscript = std::get_if<tasklet::Subscript>(&e.node())) {

@@ -14,6 +14,24 @@ bool non_empty(const dace::Edge* e) {
   return !e->memlet.data.empty();
 }
 
+// Containers with an access node that something moves into.
+void collect_written(const dace::Region& r, std::set<std::string>& out) {
+  for (const dace::Block& b : r.blocks) {
+    if (const auto* s = std::get_if<dace::State>(&b.kind)) {
+      for (const dace::Edge& e : s->edges) {
+        const auto* a = std::get_if<dace::AccessNode>(&s->nodes[static_cast<std::size_t>(e.dst)].kind);
+        if (a != nullptr && !e.memlet.data.empty()) out.insert(a->data.substr(0, a->data.find('.')));
+      }
+    } else if (const auto* inner = std::get_if<dace::Region>(&b.kind)) {
+      collect_written(*inner, out);
+    } else if (const auto* l = std::get_if<dace::LoopBlock>(&b.kind)) {
+      collect_written(l->body, out);
+    } else if (const auto* c = std::get_if<dace::ConditionalBlock>(&b.kind)) {
+      for (const auto& branch : c->branches) collect_written(branch.body, out);
+    }
+  }
+}
+
 bool writes_with_wcr(const dace::Region& r, const std::string& data) {
   for (const dace::Block& b : r.blocks) {
     if (const auto* s = std::get_if<dace::State>(&b.kind)) {
@@ -235,6 +253,36 @@ void Importer::add_reduction(const RaisedReduction& r, const dace::Node& n, ir::
   graph_.append(out, std::move(s), n.label);
 }
 
+// The value of a nested graph's symbol: a substitution where nothing changes it, otherwise a symbol or Scalar of its
+// own that is set on entry; what happens to it inside stays inside.
+void Importer::map_symbol(const dace::NestedSdfg& call, std::size_t k, bool assigned, const Scope& outer, Scope& inner,
+                          ir::Assign& initial, ir::Sequence& body, const std::string& path) {
+  const std::string& name = call.symbol_mapping[k].first;
+  const Expr& file_value = call.mapped[k];
+  const auto own_value = [&] { return resolved(tasklet::from_symbolic(file_value), const_cast<Scope&>(outer), path); };
+  const auto used = symbolic::free_symbols(file_value);
+  const bool from_float =
+      std::any_of(used.begin(), used.end(), [&](const std::string& s) { return outer.float_symbols.contains(s); });
+  if (from_float && !assigned && file_value.kind() == symbolic::Kind::kSymbol) {
+    inner.float_symbols[name] = outer.float_symbols.find(file_value.name())->second;
+    return;
+  }
+  if (is_float_symbol(name, inner)) {
+    assign_scalar(float_scalar(name, inner), own_value(), body, {});
+    return;
+  }
+  // A scalar container may be named as if it were a symbol: it is read on entry.
+  const bool reads = std::any_of(used.begin(), used.end(), [&](const std::string& s) {
+    return !outer.symbols.contains(s) && outer.containers.contains(s);
+  });
+  if (reads || from_float || assigned) {
+    const std::string symbol = assigned_symbol(name, inner);
+    initial.items.push_back({symbol, own_value()});
+  } else {
+    inner.symbols[name] = mapped(file_value, outer);
+  }
+}
+
 void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& call = std::get<dace::NestedSdfg>(n.kind);
   const dace::Sdfg& inner = *call.sdfg;
@@ -251,37 +299,19 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   ir::Assign initial;
   std::set<std::string> mapped_names;
   for (std::size_t k = 0; k < call.symbol_mapping.size(); ++k) {
-    const auto& [name, text] = call.symbol_mapping[k];
+    const std::string& name = call.symbol_mapping[k].first;
     mapped_names.insert(name);
-    const Expr& file_value = call.mapped[k];
-    if (file_value.kind() == symbolic::Kind::kSymbol) {
-      if (auto f = c.scope.float_symbols.find(file_value.name()); f != c.scope.float_symbols.end()) {
-        scope.float_symbols[name] = f->second;
-        continue;
-      }
-    }
-    Expr value = mapped(file_value, c.scope);
-    // A scalar container may be named as if it were a symbol: it is read on entry.
-    if (value.kind() == symbolic::Kind::kSymbol && graph_.symbols.find(value.name()) == nullptr) {
-      auto b = c.scope.containers.find(value.name());
-      if (b != c.scope.containers.end()) {
-        const std::string symbol = assigned_symbol(name, scope);
-        initial.items.push_back({symbol, resolved(tasklet::Expr::name(value.name()), c.scope, n.path)});
-        continue;
-      }
-    }
-    if (bound.contains(name)) {
-      const std::string symbol = assigned_symbol(name, scope);
-      initial.items.push_back({symbol, tasklet::from_symbolic(value)});
-    } else {
-      scope.symbols[name] = std::move(value);
-    }
+    map_symbol(call, k, bound.contains(name), c.scope, scope, initial, body, n.path);
   }
   for (const auto& [name, type] : inner.symbols) {
     if (mapped_names.contains(name) || bound.contains(name)) continue;
     if (auto it = c.scope.symbols.find(name); it != c.scope.symbols.end()) scope.symbols[name] = it->second;
     if (auto it = c.scope.float_symbols.find(name); it != c.scope.float_symbols.end())
       scope.float_symbols[name] = it->second;
+    if (!scope.symbols.contains(name) && !scope.float_symbols.contains(name) && type.kind() != Type::Kind::kCallback) {
+      scope.missing.emplace(
+          name, "nested graph '" + inner.name + "' needs a value for its symbol '" + name + "' (at " + n.path + ")");
+    }
   }
   for (const auto& [name, value] : c.scope.symbols) {  // undeclared ones follow the enclosing graph
     if (!mapped_names.contains(name) && !bound.contains(name) && inner.find(name) == nullptr)
@@ -340,12 +370,30 @@ void Importer::nested(StateContext& c, const dace::Node& n, ir::Sequence& out) {
     s.nodes.push_back(std::move(node));
     return s.nodes.back().id;
   };
+  std::set<std::string> written;  // inside
+  collect_written(inner.body, written);
   for (const auto& [connector, both] : sides) {
     const auto& [input, output] = both;
     const dace::Descriptor* d = inner.find(connector);
     if (d == nullptr)
       throw Error(ErrorClass::kGraph, "nested graph '" + inner.name + "' has no container for its connector '" +
                                           connector + "' (at " + n.path + ")");
+    if (d->transient)
+      throw Error(ErrorClass::kGraph, "connector '" + connector + "' of nested graph '" + inner.name +
+                                          "' names a transient of it (at " + n.path + ")");
+    if (output.edge == nullptr && written.contains(connector))
+      throw Error(ErrorClass::kGraph, "nested graph '" + inner.name + "' writes '" + connector +
+                                          "', which is only an input of it (at " + n.path + ")");
+    if (input.edge != nullptr && output.edge != nullptr) {
+      const auto* from = std::get_if<dace::AccessNode>(&c.node(input.access).kind);
+      const auto* to = std::get_if<dace::AccessNode>(&c.node(output.access).kind);
+      if (from != nullptr && to != nullptr && from->data != to->data &&
+          place_of(c, input.access).binding.container != place_of(c, output.access).binding.container) {
+        throw Error(ErrorClass::kGraph, "connector '" + connector + "' of nested graph '" + inner.name + "' is '" +
+                                            from->data + "' on the way in and '" + to->data + "' on the way out (at " +
+                                            n.path + ")");
+      }
+    }
     const Side& side = output.edge != nullptr ? output : input;
     const bool incoming = output.edge == nullptr;
     if (!std::holds_alternative<dace::AccessNode>(c.node(side.access).kind)) {

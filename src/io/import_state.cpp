@@ -195,9 +195,28 @@ const dace::Edge& Importer::StateContext::path_end(const dace::Edge& e) const {
 // ---- elements
 // ------------------------------------------------------------------------------------------------------------------
 
+// A memlet's container stands at one end of its path; parts of structures count for each other.
+void Importer::check_memlet(const StateContext& c, const dace::Edge& e) const {
+  const std::string& data = e.memlet.data;
+  if (data.empty() || is_entry(c.node(e.dst)) || is_exit(c.node(e.src))) return;
+  const auto head = [](const std::string& path) { return path.substr(0, path.find('.')); };
+  if (c.scope.sdfg->find(head(data)) == nullptr)
+    throw Error(ErrorClass::kGraph, "a memlet names '" + data + "', which is no container (at " + e.path + ")");
+  bool holds_data = false;
+  for (const int end : {c.path_root(e).src, c.path_end(e).dst}) {
+    const auto* a = std::get_if<dace::AccessNode>(&c.node(end).kind);
+    if (a != nullptr && head(a->data) == head(data)) return;
+    holds_data = holds_data || a != nullptr;
+  }
+  if (holds_data)
+    throw Error(ErrorClass::kGraph,
+                "a memlet moves '" + data + "', which is at neither end of its path (at " + e.path + ")");
+}
+
 void Importer::state(const dace::State& s, const dace::Block& b, ir::Sequence& out, Scope& scope) {
   if (s.nodes.empty()) return;
   StateContext c(s, b, scope);
+  for (const dace::Edge& e : s.edges) check_memlet(c, e);
   level(c, -1, out);
 }
 

@@ -36,6 +36,7 @@ struct Scope {
   std::map<std::string, Binding, std::less<>> containers;
   symbolic::Substitution symbols;                                 // name in the file -> expression of the graph
   std::map<std::string, std::string, std::less<>> float_symbols;  // symbols that became Scalars
+  std::map<std::string, std::string, std::less<>> missing;        // declared symbols without a value -> the complaint
   ir::Id return_block = 0;                                        // 0: the graph itself
   // Enclosing loops of the file's loop regions, innermost last: where break and continue go.
   struct Loop {
@@ -94,6 +95,7 @@ class Importer {
                      const SourceLocation& location);
 
   // import_state
+  void check_memlet(const StateContext& c, const dace::Edge& e) const;
   void state(const dace::State& s, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void level(StateContext& c, int entry, ir::Sequence& out);
   void map(StateContext& c, const dace::Node& n, ir::Sequence& out);
@@ -119,6 +121,8 @@ class Importer {
 
   // import_nested
   void nested(StateContext& c, const dace::Node& n, ir::Sequence& out);
+  void map_symbol(const dace::NestedSdfg& call, std::size_t k, bool assigned, const Scope& outer, Scope& inner,
+                  ir::Assign& initial, ir::Sequence& body, const std::string& path);
   Binding alias(const Binding& outer, const ir::Subset& subset, const dace::Descriptor& inner, const Scope& inner_scope,
                 const std::string& path);
   Binding view_binding(StateContext& c, int access_node);

@@ -349,6 +349,33 @@ TEST_CASE("floating and complex symbols become scalars, assigned, looped over an
   CHECK(b == std::vector<double>{0, 0, 0});
 }
 
+TEST_CASE("a nested graph may compute with floating symbols and change its own ones") {
+  // half is 2 x at first and is halved inside; the outer one stays.
+  dace::Graph inner("inner");
+  inner.array("out", "float64", "2");
+  inner.symbol("f", "float64");
+  dace::State it, again;
+  it.write(it.tasklet("o = f"), "o", "out[0]");
+  again.write(again.tasklet("o = f"), "o", "out[1]");
+  const int a = inner.body.state(it), b = inner.body.state(again);
+  inner.body.next(a, b, "", {{"f", "f / 2"}});
+  for (const char* value : {"x", "2*x"}) {
+    INFO(value);
+    dace::Graph g;
+    g.array("A", "float64", "3");
+    g.symbol("x", "float64");
+    dace::State first, second;
+    const int n = first.nested(inner, {{"f", value}});
+    first.write(n, "out", "A[0:2]");
+    second.write(second.tasklet("o = x"), "o", "A[2]");
+    g.body.next(g.body.state(first), g.body.state(second));
+    std::vector<double> out(3);
+    dace::run(g, Arguments().set("A", out.data()).set("x", 3.0));
+    const double f = value[0] == 'x' ? 3 : 6;
+    CHECK(out == std::vector<double>{f, f / 2, 3});
+  }
+}
+
 TEST_CASE("a floating loop variable runs as it does in Python") {
   dace::Graph g;
   g.array("A", "float64", "4");
