@@ -4,11 +4,16 @@
 #include <cstring>
 #include <iostream>
 #include <random>
+#include <sdfg/device.hpp>
 #include <sdfg/error.hpp>
 
 #include "compile/nvrtc.hpp"
 #include "device/cuda/open.hpp"
 #include "device/device.hpp"
+#include "kernels.hpp"
+#include "lower/abi.hpp"
+#include "runtime/device_program.hpp"
+#include "runtime/program.hpp"
 
 using namespace sdfg;
 using namespace sdfg::device;
@@ -71,12 +76,7 @@ std::unique_ptr<Module> load(Device& device) {
   return device.load_module(image);
 }
 
-Launch shape(std::int64_t blocks, std::int64_t threads) {
-  Launch l;
-  l.grid = {blocks, 1, 1};
-  l.block = {threads, 1, 1};
-  return l;
-}
+using test::shape;
 
 void scale(Device& device, Module& module, Stream& stream, float* x, float a, std::int64_t n) {
   void* arguments[] = {&x, &a, &n};
@@ -340,6 +340,82 @@ TEST_CASE("a launch costs hardly more than the driver's", "[gpu]") {
     WARN("launch: driver " << direct << " us, with scope and checks " << ours << " us, ratio " << ours / direct);
     CHECK(ours < 1.3 * direct);
   }
+  api.module_unload(bare);
+}
+
+TEST_CASE("a compiled function of one kernel costs hardly more than the driver's launch", "[gpu]") {
+  if (!gpu()) return;
+  Device& device = *gpu();
+  const std::string text =
+      lower::abi_prelude() +
+      "extern \"C\" int sdfg_packed(void* const* args) {\n"
+      "  sdfg_call call = {};\n  call.program = sdfg_program;\n"
+      "  if (sdfg_abi->device_begin(&call)) {\n"
+      "    float* x = *(float* const*)args[0];\n    float a = *(const float*)args[1];\n    long n = *(const "
+      "long*)args[2];\n"
+      "    const sdfg_launch l = {{(n + 255) / 256, 1, 1}, {256, 1, 1}, 0, 0};\n    void* a3[] = {&x, &a, &n};\n"
+      "    sdfg_abi->device_launch(&call, 0, 0, &l, a3, 0);\n  }\n"
+      "  if (call.arena || call.status || call.flags) sdfg_abi->finish(&call);\n  return call.status;\n}\n";
+  const auto object = compiler::compile_host(test::checked_request(text, compiler::MemoryChecks::kNone));
+  REQUIRE(object.ok);
+  const compiler::DeviceBuild build = compiler::device_build_for(device.target().architecture, device.driver_version());
+  compiler::CompileRequest request;
+  request.kind = build.kind;
+  request.cpu = build.architecture;
+  request.source = kText;
+  std::vector<std::uint8_t> code = compiler::compile_device(request).payload;
+  runtime::DevicePart part;
+  part.device = gpu();
+  part.code = code;
+  lower::Kernel kernel;
+  kernel.name = "scale";
+  kernel.ordinal = 0;
+  kernel.parameters = {
+      {"x", 8, true, false, false, -1}, {"a", 4, false, false, false, -1}, {"n", 8, false, false, false, -1}};
+  part.kernels = {kernel};
+  runtime::ProgramInfo info;
+  info.name = "one_kernel";
+  info.elements = {{"map 'i'", {}}};
+  const auto program = runtime::Program::load(object.payload, info, std::move(part));
+
+  DeviceArray<float> array({DeviceChoice::Kind::kCuda, 0}, std::vector<float>(1000, 1.0f));
+  float* x = array.data();
+  float a = 1.0f;
+  std::int64_t n = 1000;
+  void* arguments[] = {&x, &a, &n};
+  const auto& api = cuda::Driver::instance()->api();
+  driver_abi::Module bare = nullptr;
+  driver_abi::Function function = nullptr;
+  using Clock = std::chrono::steady_clock;
+  Stream& stream = device.default_stream();
+  auto* const native = static_cast<driver_abi::Stream>(stream.native());
+  const auto timed = [&](auto&& one) {
+    double best = 1e9;
+    for (int round = 0; round < 30; ++round) {
+      const Device::Scope scope(device);
+      device.synchronise(stream);
+      const auto begin = Clock::now();
+      for (int i = 0; i < 500; ++i) one();
+      best = std::min(best, std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / 500);
+    }
+    return best;
+  };
+  {
+    const Device::Scope scope(device);
+    code.push_back(0);
+    REQUIRE(api.module_load(&bare, code.data(), 0, nullptr, nullptr) == 0);
+    REQUIRE(api.module_function(&function, bare, "scale") == 0);
+  }
+  for (int i = 0; i < 300; ++i) program->packed_entry()(arguments);  // warm
+  for (int i = 0; i < 2; ++i) {
+    const double direct = timed([&] { api.launch(function, 4, 1, 1, 256, 1, 1, 0, native, arguments, nullptr); });
+    const double ours = timed([&] { program->packed_entry()(arguments); });
+    WARN("one-kernel function: driver " << direct << " us, function " << ours << " us, ratio " << ours / direct);
+    CHECK(ours < 1.5 * direct);
+  }
+  const Device::Scope scope(device);
+  device.synchronise(stream);
+  CHECK(array.download()[999] == 1.0f);
   api.module_unload(bare);
 }
 

@@ -181,7 +181,8 @@ static_assert(sizeof(Copy3d) == 200);
   X(memory_free, cuMemFree, cuMemFree_v2, (Address address))                                                           \
   X(host_allocate, cuMemHostAlloc, cuMemHostAlloc, (void** memory, std::size_t bytes, unsigned flags))                 \
   X(host_free, cuMemFreeHost, cuMemFreeHost, (void* memory))                                                           \
-  X(pointer_attribute, cuPointerGetAttribute, cuPointerGetAttribute, (void* value, int attribute, Address address))    \
+  X(pointer_attributes, cuPointerGetAttributes, cuPointerGetAttributes,                                                \
+    (unsigned count, int* attributes, void** values, Address address))                                                 \
   X(copy_to_device, cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                                           \
     (Address to, const void* from, std::size_t bytes, Stream stream))                                                  \
   X(copy_to_host, cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void* to, Address from, std::size_t bytes, Stream stream)) \

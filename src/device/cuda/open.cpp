@@ -159,7 +159,8 @@ class CudaDevice final : public Device {
     if (bytes < 0) {
       throw operation_error(ErrorClass::kUsage, "an allocation of " + std::to_string(bytes) + " bytes", site);
     }
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+    // Whole words: atomics of one- and two-byte elements act on the word around them.
+    const std::size_t size = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + 15) & ~std::size_t{15};
     abi::Address address = 0;
     abi::Result result = pool_ != nullptr ? api_.memory_allocate_async(&address, size, pool_, stream_of(stream))
                                           : api_.memory_allocate(&address, size);
@@ -278,16 +279,16 @@ class CudaDevice final : public Device {
     if (loaded != abi::kSuccess) {
       log.back() = '\0';
       const std::string detail = log.front() != '\0' ? std::string("\n") + log.data() : std::string();
-      const ErrorClass what = class_of(loaded) == ErrorClass::kLaunch ? ErrorClass::kLoad : class_of(loaded);
       note(loaded);
-      throw Error(what,
-                  "the kernels could not be loaded on '" + target_.name + "' (" + target_.architecture +
-                      ", driver for CUDA " + driver_->version_text() + "): " + driver_->text(loaded) + detail,
-                  {},
-                  class_of(loaded) == ErrorClass::kResource
-                      ? ""
-                      : "the driver must not be older than the CUDA toolkit that NVRTC comes from: update the driver, "
-                        "or set CUDA_HOME to an older toolkit");
+      static_cast<void>(take_fault());
+      const std::string why = "the kernels could not be loaded on '" + target_.name + "' (" + target_.architecture +
+                              ", driver for CUDA " + driver_->version_text() + "): " + driver_->text(loaded) + detail;
+      const ErrorClass what = class_of(loaded) == ErrorClass::kLaunch ? ErrorClass::kLoad : class_of(loaded);
+      const bool unsuitable = what == ErrorClass::kEnvironment || what == ErrorClass::kLoad;
+      throw Error(what, why, {},
+                  unsuitable ? "the driver must not be older than the CUDA toolkit that NVRTC comes from: update the "
+                               "driver, or set CUDA_HOME to an older toolkit"
+                             : "");
     }
     for (const KernelInfo& known : image.kernels) {
       abi::Function function = nullptr;
@@ -356,7 +357,9 @@ class CudaDevice final : public Device {
   }
 
   std::optional<Error> take_fault() noexcept override {
+    if (!has_noted_.load(std::memory_order_acquire)) return std::nullopt;
     const std::lock_guard lock(fault_mutex_);
+    has_noted_ = false;
     const abi::Result result = std::exchange(noted_, abi::Result{abi::kSuccess});
     if (result == abi::kSuccess) return std::nullopt;
     return Error(class_of(result), "memory could not be given back: " + driver_->text(result));
@@ -397,6 +400,7 @@ class CudaDevice final : public Device {
     if (is_lasting(result)) lost_ = true;
     const std::lock_guard lock(fault_mutex_);
     if (noted_ == abi::kSuccess) noted_ = result;
+    has_noted_.store(true, std::memory_order_release);
   }
 
   int attribute(int which) {
@@ -447,9 +451,12 @@ class CudaDevice final : public Device {
     check(api_.pool_create(&pool_, &properties), "creating a memory pool");
   }
 
+  // The plural form: for pageable memory it gives zeros where the other one fails, which tools would count as an error.
   bool is_registered(const void* memory) {
     unsigned type = 0;
-    return api_.pointer_attribute(&type, abi::kPointerMemoryType, address_of(memory)) == abi::kSuccess && type != 0;
+    int attribute_of = abi::kPointerMemoryType;
+    void* value = &type;
+    return api_.pointer_attributes(1, &attribute_of, &value, address_of(memory)) == abi::kSuccess && type != 0;
   }
 
   abi::Result copy_run(std::byte* to, const std::byte* from, const Copy& copy, std::int64_t bytes, abi::Stream on) {
@@ -520,6 +527,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<CudaStream> default_;
   CudaStream null_{nullptr, nullptr};
   std::atomic<bool> lost_{false};
+  std::atomic<bool> has_noted_{false};  // asked at the end of every call
   std::mutex fault_mutex_;
   abi::Result noted_ = abi::kSuccess;
 };

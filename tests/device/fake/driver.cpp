@@ -252,15 +252,16 @@ ENTRY cuMemFreeHost(void* memory) {
   std::free(memory);
   return 0;
 }
-ENTRY cuPointerGetAttribute(void* value, int, d::Address address) {
-  CALL(cuPointerGetAttribute);
+ENTRY cuPointerGetAttributes(unsigned, int*, void** values, d::Address address) {
+  CALL(cuPointerGetAttributes);
+  *static_cast<unsigned*>(values[0]) = 0;
   for (const auto& [begin, size] : state.pinned) {
     if (address - reinterpret_cast<d::Address>(begin) < size) {
-      *static_cast<unsigned*>(value) = 1;
+      *static_cast<unsigned*>(values[0]) = 1;
       return 0;
     }
   }
-  return d::kInvalidValue;
+  return 0;
 }
 ENTRY cuMemcpyHtoDAsync_v2(d::Address to, const void* from, std::size_t bytes, d::Stream) {
   CALL(cuMemcpyHtoDAsync);
