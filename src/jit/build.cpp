@@ -13,6 +13,7 @@
 #include "compile/analyse_cpp.hpp"
 #include "compile/build_id.hpp"
 #include "compile/compiler.hpp"
+#include "io/views.hpp"
 #include "ir/digest.hpp"
 #include "ir/print.hpp"
 #include "ir/validate.hpp"
@@ -222,6 +223,8 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
 
   t = Clock::now();
   if (o.dump->has(Dump::kGraph)) dump(o, g.name, ".graph.txt", ir::to_text(g));
+  if (o.dump->has(Dump::kDot)) dump(o, g.name, ".dot", io::to_graphviz(g));
+  if (o.dump->has(Dump::kHtml)) dump(o, g.name, ".html", io::to_html(g));
   ir::Graph work = g.clone();
   analyse_cpp_tasklets(work, compiler::analyse_cpp);
   if (placement.kind == Placement::Kind::kHost) transform::to_host(work);  // expansions depend on where memory is

@@ -41,6 +41,7 @@ constexpr const char* kUsage =
     "                         ends in .gz or .sdfgz\n"
     "  env                    the SDFG_* variables in effect, and this machine\n"
     "  cache stat|list|verify|prune [--max-size BYTES] [--max-age SECONDS]\n"
+    "                         prune keeps what was used last; a limit of 0 is none\n"
     "Options of compilations come from the SDFG_* variables.\n";
 
 // Positional words and --name [value] pairs.
@@ -218,11 +219,13 @@ std::int64_t number(const std::string& text, const std::string& what) {
 int cache(int argc, char** argv) {
   const Arguments a(argc, argv, {"--max-size", "--max-age"}, {});
   if (a.words.size() != 1) throw UsageError{"cache needs one of stat, list, verify, prune"};
+  const std::string& what = a.words.front();
+  if (what != "stat" && what != "list" && what != "verify" && what != "prune")
+    throw UsageError{"cache needs one of stat, list, verify, prune, not '" + what + "'"};
   const Options o = resolve({});
   runtime::DiskCacheOptions d;
   d.directory = *o.cache_dir;
   d.log = [](bool, const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  const std::string& what = a.words.front();
   if (what != "prune") d.mode = runtime::DiskCacheMode::kReadOnly;
   runtime::DiskCache disk(std::move(d));
   if (what == "stat") {
@@ -248,19 +251,15 @@ int cache(int argc, char** argv) {
     std::printf("%zu damaged\n", damaged.size());
     return damaged.empty() ? 0 : 1;
   }
-  if (what == "prune") {
-    const std::uint64_t bytes = a.options.contains("--max-size")
-                                    ? static_cast<std::uint64_t>(number(a.get("--max-size"), "--max-size"))
-                                    : static_cast<std::uint64_t>(*o.cache_max_size);
-    const std::int64_t age =
-        a.options.contains("--max-age") ? number(a.get("--max-age"), "--max-age") : *o.cache_max_age;
-    const auto r = disk.prune(bytes, age);
-    std::printf("removed %lld entries, %llu bytes; kept %lld entries, %llu bytes\n", static_cast<long long>(r.removed),
-                static_cast<unsigned long long>(r.removed_bytes), static_cast<long long>(r.kept),
-                static_cast<unsigned long long>(r.kept_bytes));
-    return 0;
-  }
-  throw UsageError{"cache needs one of stat, list, verify, prune, not '" + what + "'"};
+  const std::uint64_t bytes = a.options.contains("--max-size")
+                                  ? static_cast<std::uint64_t>(number(a.get("--max-size"), "--max-size"))
+                                  : static_cast<std::uint64_t>(*o.cache_max_size);
+  const std::int64_t age = a.options.contains("--max-age") ? number(a.get("--max-age"), "--max-age") : *o.cache_max_age;
+  const auto r = disk.prune(bytes, age);
+  std::printf("removed %lld entries, %llu bytes; kept %lld entries, %llu bytes\n", static_cast<long long>(r.removed),
+              static_cast<unsigned long long>(r.removed_bytes), static_cast<long long>(r.kept),
+              static_cast<unsigned long long>(r.kept_bytes));
+  return 0;
 }
 
 int command(int argc, char** argv) {

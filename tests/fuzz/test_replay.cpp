@@ -168,7 +168,7 @@ void replay(const sdfg::fuzz::Target& target, std::size_t mutations) {
 }  // namespace
 
 TEST_CASE("the loader takes anything") {
-  replay(sdfg::fuzz::kTargets[0], 6000);
+  replay(sdfg::fuzz::kTargets[0], 3000);
 }
 
 TEST_CASE("the cache takes anything") {
