@@ -46,7 +46,7 @@ enum class Storage : std::uint8_t { kDefault, kRegister, kHeap, kPinned, kThread
 /// Options of a map, all optional: `g.map({"i", 0, N}, body, {.schedule = sdfg::Schedule::kParallel})`.
 struct MapOptions {
   Schedule schedule = Schedule::kDefault;
-  std::string label;  ///< shown in messages and traces; empty: the parameters
+  std::string label = {};  ///< shown in messages and traces; empty: the parameters
   bool unroll = false;
   int collapse = 0;     ///< dimensions shared among CPU threads together; 0: decided
   int num_threads = 0;  ///< 0: the runtime's
@@ -55,14 +55,14 @@ struct MapOptions {
   bool simd = false;  ///< promises that the innermost dimension may be vectorised
   /// Of a kDevice map: threads of a block in x (the map's last dimension), y and z; at most 1,024, 64 of them in z.
   /// Empty: the extents of the thread-block maps inside where they are constants, else SDFG_GPU_BLOCK_SIZE.
-  std::vector<std::int64_t> gpu_block_size;
-  std::string gpu_launch_bounds;  ///< text of CUDA's __launch_bounds__; empty: the block size; "-1": none
+  std::vector<std::int64_t> gpu_block_size = {};
+  std::string gpu_launch_bounds = {};  ///< text of CUDA's __launch_bounds__; empty: the block size; "-1": none
   int gpu_max_registers = 0;  ///< per thread (CUDA's __maxnreg__, instead of launch bounds); 0: the compiler decides
 };
 
 /// Options of a counted loop.
 struct LoopOptions {
-  std::string label;
+  std::string label = {};
   bool unroll = false;
   int unroll_factor = 0;
 };

@@ -298,7 +298,8 @@ MatrixView matrix_of(const Operand& o, const Labels& labels, int row, int column
 }
 
 void contract(const Node& n, const Contraction& c) {
-  const std::optional<AsProduct> product = n.options->opt_level >= 2 ? as_product(c) : std::nullopt;
+  const std::optional<AsProduct> product =
+      n.options->opt_level >= 2 && n.options->host_code ? as_product(c) : std::nullopt;
   if (!product) {
     Nest(n, c).run();
     return;

@@ -2,6 +2,7 @@
 // pivoting, triangular solves. Sources: Golub, Van Loan, "Matrix Computations", 4th ed., algorithms 4.2.3 (outer
 // product form by rows) and 3.4.1.
 #include <functional>
+#include <optional>
 
 #include "library/expansions.hpp"
 
@@ -47,10 +48,97 @@ Expr order_of(const Node& n, const Operand& a) {
   return a.extent(0);
 }
 
+// ---- LAPACK ----
+
+// Below this order a call costs more than it saves.
+constexpr std::int64_t kLeastOrder = 64;
+constexpr std::int64_t kMostOrder = 2147483647;  // LAPACK counts in 32 bits
+
+// The function with the prefix of the type, if it is there.
+std::optional<std::string> lapack(const Node& n, ScalarType t, const std::string& name) {
+  const ExpandOptions& o = *n.options;
+  if (!o.host_code || o.opt_level < 1 || !o.lapack) return std::nullopt;
+  std::string full;
+  switch (t) {
+    case ScalarType::kFloat32: full = "s"; break;
+    case ScalarType::kFloat64: full = "d"; break;
+    case ScalarType::kComplex64: full = "c"; break;
+    case ScalarType::kComplex128: full = "z"; break;
+    default: return std::nullopt;
+  }
+  full += name + "_";
+  return o.lapack(full) ? std::optional(full) : std::nullopt;
+}
+
+tasklet::Expr worth_a_call(const Expr& order) {
+  return tasklet::from_symbolic(
+      symbolic::logical_and(symbolic::ge(order, kLeastOrder), symbolic::le(order, kMostOrder)));
+}
+
+// The order as C++ text of a tasklet inside `e`.
+std::string order_text(const Emitter& e, const Expr& order) {
+  if (const auto constant = order.constant()) return std::to_string(*constant);
+  return order.kind() == symbolic::Kind::kSymbol ? order.name()
+                                                 : e.assign("order", tasklet::from_symbolic(order)).name();
+}
+
+// Row-major lower is LAPACK's upper: it sees the transpose.
+void cholesky_by_lapack(const Emitter& e, const std::string& function, const std::string& w, const Expr& n, bool lower,
+                        const std::string& info) {
+  const std::string order = order_text(e, n);
+  const ir::Subset all = ir::Subset::full(e.graph().containers.at(w).layout.shape());
+  e.cpp({{"matrix", w, all}}, {{"factor", w, all}, {"result", info, {}}},
+        "typedef void (*potrf)(const char*, const int*, void*, const int*, int*, long);\n"
+        "const int order = (int)" +
+            order +
+            ";\n"
+            "int status = 0;\n"
+            "if (potrf f = (potrf)sdfg_abi->library(call, 1, \"" +
+            function + "\")) f(\"" + (lower ? "U" : "L") +
+            "\", &order, (void*)factor, &order, &status, 1);\n"
+            "*result = status;",
+        "");
+}
+
+// LAPACK's matrices are column-major, and rows are what is to be swapped: the factorisation runs on a transposed copy.
+void factorise_by_lapack(const Emitter& e, const std::string& function, const std::string& w, const Expr& n,
+                         ScalarType t, const std::string& pivots, const std::string& info) {
+  e.with_transient("columns", t, {n, n}, [&](Emitter& outer, const std::string& columns) {
+    outer.with_transient("swaps", ScalarType::kInt32, {n}, [&](Emitter& body, const std::string& swaps) {
+      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+        inner.compute({{"a", w, at({p[0], p[1]})}}, name("a", t), {columns, at({p[1], p[0]}), {}});
+      });
+      const std::string order = order_text(body, n);
+      const ir::Subset all = ir::Subset::full(body.graph().containers.at(columns).layout.shape());
+      const ir::Subset all_swaps = ir::Subset::full(body.graph().containers.at(swaps).layout.shape());
+      body.cpp({{"matrix", columns, all}}, {{"factor", columns, all}, {"rows", swaps, all_swaps}, {"result", info, {}}},
+               "typedef void (*getrf)(const int*, const int*, void*, const int*, int*, int*);\n"
+               "const int order = (int)" +
+                   order +
+                   ";\n"
+                   "int status = 0;\n"
+                   "if (getrf f = (getrf)sdfg_abi->library(call, 1, \"" +
+                   function +
+                   "\")) f(&order, &order, (void*)factor, &order, rows, &status);\n"
+                   "*result = status;",
+               "");
+      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+        inner.compute({{"a", columns, at({p[1], p[0]})}}, name("a", t), {w, at({p[0], p[1]}), {}});
+      });
+      body.map({{"i", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+        inner.compute(
+            {{"p", swaps, at({p[0]})}},
+            sub(cast(name("p", ScalarType::kInt32), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1})),
+            {pivots, at({p[0]}), {}});
+      });
+    });
+  });
+}
+
 // The named triangle of `w` becomes the factor; the other keeps its contents. `info` (int64) becomes 0 or the order of
 // the first minor that is not positive definite, where it stops.
-void cholesky(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, bool lower,
-              const std::string& info) {
+void cholesky_by_loops(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, bool lower,
+                       const std::string& info) {
   auto element = [&](const Expr& i, const Expr& j) { return lower ? at({i, j}) : at({j, i}); };
   e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
   e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
@@ -106,8 +194,8 @@ void swap_rows(const Emitter& e, const std::string& w, const Expr& first, const 
 
 // P W = L U in place; `pivots` (int64) hold the rows that were swapped, counted from zero; `info` the 1-based first
 // zero pivot or 0.
-void factorise(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, const std::string& pivots,
-               const std::string& info) {
+void factorise_by_loops(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, const std::string& pivots,
+                        const std::string& info) {
   const ScalarType real = component_of(t);
   e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
   e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
@@ -143,6 +231,35 @@ void factorise(const Emitter& e, const std::string& w, const Expr& n, ScalarType
           });
     });
   });
+}
+
+// By LAPACK where it is there and the order is worth a call, else by loops.
+void cholesky(const Node& node, const Emitter& e, const std::string& w, const Expr& n, ScalarType t, bool lower,
+              const std::string& info) {
+  const std::optional<std::string> function = lapack(node, t, "potrf");
+  if (!function) {
+    node.reason("loops");
+    cholesky_by_loops(e, w, n, t, lower, info);
+    return;
+  }
+  node.reason("LAPACK's " + *function + " for matrices that are worth a call, else loops");
+  e.branch(
+      worth_a_call(n), [&](Emitter& large) { cholesky_by_lapack(large, *function, w, n, lower, info); },
+      [&](Emitter& small) { cholesky_by_loops(small, w, n, t, lower, info); });
+}
+
+void factorise(const Node& node, const Emitter& e, const std::string& w, const Expr& n, ScalarType t,
+               const std::string& pivots, const std::string& info) {
+  const std::optional<std::string> function = lapack(node, t, "getrf");
+  if (!function) {
+    node.reason("loops");
+    factorise_by_loops(e, w, n, t, pivots, info);
+    return;
+  }
+  node.reason("LAPACK's " + *function + " for matrices that are worth a call, else loops");
+  e.branch(
+      worth_a_call(n), [&](Emitter& large) { factorise_by_lapack(large, *function, w, n, t, pivots, info); },
+      [&](Emitter& small) { factorise_by_loops(small, w, n, t, pivots, info); });
 }
 
 // Solves with the factors in `lu`; `x` (n x columns) holds the right-hand sides and becomes the solutions.
@@ -198,7 +315,7 @@ void expand(const ir::Cholesky& op, const Node& n) {
   const Operand out = n.out("_b").fitted(2);
   with_matrix(
       n, n.in("_a"), [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
-        cholesky(e, w, order, t, op.lower, info);
+        cholesky(n, e, w, order, t, op.lower, info);
         const tasklet::Expr bad =
             binary(BinaryOp::kNotEqual, name("info", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{0}));
         e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
@@ -216,7 +333,7 @@ void expand(const ir::Potrf& op, const Node& n) {
   const Operand out = n.out("_xout").fitted(2);
   with_matrix(n, n.in("_xin"),
               [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
-                cholesky(e, w, order, t, op.lower, info);
+                cholesky(n, e, w, order, t, op.lower, info);
                 store(e, w, t, out);
                 set_result(n, e, info);
               });
@@ -227,7 +344,7 @@ void expand(const ir::Getrf&, const Node& n) {
   with_matrix(n, n.in("_xin"),
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                  factorise(e, w, order, t, pivots, info);
+                  factorise(n, e, w, order, t, pivots, info);
                   store(e, w, t, out);
                   e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                     const tasklet::Expr one_based =
@@ -283,7 +400,7 @@ void expand(const ir::Solve&, const Node& n) {
   with_matrix(n, n.in("_ain"),
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                  factorise(e, w, order, t, pivots, info);
+                  factorise(n, e, w, order, t, pivots, info);
                   solve_with(n, e, w, pivots, order, t, rhs, out);
                 });
               });
@@ -294,7 +411,7 @@ void expand(const ir::Inv&, const Node& n) {
   with_matrix(n, n.in("_ain"),
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                  factorise(e, w, order, t, pivots, info);
+                  factorise(n, e, w, order, t, pivots, info);
                   e.with_transient("solution", t, {order, order}, [&](Emitter& body, const std::string& x) {
                     body.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                       inner.compute({},

@@ -3,6 +3,7 @@
 #include "library/expand.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "library/expansions.hpp"
@@ -23,6 +24,7 @@ class Expansion {
   Expansion(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons)
       : graph_(g), options_(options), device_options_(options), reasons_(reasons) {
     device_options_.opt_level = std::min(options.opt_level, 1);
+    device_options_.host_code = false;
   }
 
   void sequence(ir::Sequence& s) {
@@ -33,7 +35,11 @@ class Expansion {
         split(std::move(item), *state, s);
         continue;
       }
+      const auto* map = std::get_if<ir::Map>(&item->kind);
+      const bool kernel = map != nullptr && map->schedule == ir::Schedule::kDevice;
+      kernels_ += kernel ? 1 : 0;
       for (ir::Sequence* child : ir::child_sequences(*item)) sequence(*child);
+      kernels_ -= kernel ? 1 : 0;
       s.items.push_back(std::move(item));
     }
   }
@@ -140,7 +146,8 @@ class Expansion {
     n.library = &library;
     n.emitter = &emitter;
     n.reasons = reasons_;
-    n.options = on_device(state, node.id) ? &device_options_ : &options_;
+    const bool device = kernels_ == 0 && on_device(state, node.id);
+    n.options = device || kernels_ > 0 ? &device_options_ : &options_;
     try {
       std::set<std::string> read;
       for (const ir::Memlet* m : state.in_edges(node.id)) {
@@ -190,6 +197,7 @@ class Expansion {
       }
       std::visit([&](const auto& op) { expand(op, n); }, library.op);
       for (const Later& l : later) emitter.copy(l.from, l.from_at, l.to, l.to_at, l.wcr);
+      if (device) put_on_device(body);
     } catch (const Error& e) {
       std::vector<Error::Place> places = e.places();
       if (places.empty()) places = ir::places_of(graph_, element.id);
@@ -197,6 +205,68 @@ class Expansion {
     }
   }
 
+  // Whether the host would have to look into memory to find its way through these elements.
+  bool decides_by_memory(const ir::Sequence& s) const {
+    bool found = false;
+    const auto reads = [&](const tasklet::Expr& e) {
+      const tasklet::Uses uses = tasklet::uses_of(e);
+      for (const auto* names : {&uses.read, &uses.subscripted}) {
+        for (const std::string& name : *names) found = found || ir::resolve(graph_, name) != nullptr;
+      }
+    };
+    ir::walk(s, [&](const ir::Element& e, const ir::Ancestors& outer) {
+      for (const ir::Element* o : outer) {
+        if (std::holds_alternative<ir::Map>(o->kind)) return;
+      }
+      if (const auto* f = std::get_if<ir::For>(&e.kind)) {
+        for (const tasklet::Expr* x : {&f->init, &f->condition, &f->update}) reads(*x);
+      } else if (const auto* w = std::get_if<ir::While>(&e.kind)) {
+        reads(w->condition);
+      } else if (const auto* i = std::get_if<ir::If>(&e.kind)) {
+        for (const ir::If::Branch& b : i->branches) reads(b.condition);
+      } else if (const auto* a = std::get_if<ir::Assign>(&e.kind)) {
+        for (const ir::Assign::Item& item : a->items) reads(item.value);
+      }
+    });
+    return found;
+  }
+
+  void put_on_device(ir::Block& block) {
+    if (decides_by_memory(block.body)) {
+      ir::Map map;
+      ir::Symbol point;
+      point.name = graph_.unique_name("point");
+      point.binder = ir::BinderKind::kMapParameter;
+      map.params.push_back(point.name);
+      map.ranges.push_back(ir::Range::index(0));
+      map.schedule = ir::Schedule::kDevice;
+      map.body = std::move(block.body);
+      graph_.symbols.insert(std::move(point));
+      block.body = ir::Sequence();
+      graph_.append(block.body, std::move(map));
+    }
+    const std::function<void(ir::Sequence&)> outermost = [&](ir::Sequence& s) {
+      for (const auto& item : s.items) {
+        if (auto* map = std::get_if<ir::Map>(&item->kind)) {
+          if (map->schedule == ir::Schedule::kDefault) map->schedule = ir::Schedule::kDevice;
+          continue;
+        }
+        if (auto* inner = std::get_if<ir::Block>(&item->kind)) to_device_memory(inner->locals);
+        for (ir::Sequence* child : ir::child_sequences(*item)) outermost(*child);
+      }
+    };
+    to_device_memory(block.locals);
+    outermost(block.body);
+  }
+
+  void to_device_memory(const std::vector<std::string>& locals) {
+    for (const std::string& name : locals) {
+      ir::Container& c = graph_.containers.at(name);
+      if (!c.is_scalar() && c.storage == ir::Storage::kDefault) c.storage = ir::Storage::kGpuGlobal;
+    }
+  }
+
+  int kernels_ = 0;  // device maps around the element at hand
   ir::Graph& graph_;
   const ExpandOptions& options_;
   ExpandOptions device_options_;  // loop nests: kernels are made of maps, not of code for the host

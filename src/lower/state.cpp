@@ -2,7 +2,6 @@
 // references.
 #include <algorithm>
 #include <cctype>
-#include <cctype>
 #include <set>
 
 #include "lower/lowering.hpp"
@@ -547,6 +546,7 @@ void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Task
     registers_[{n.id, m->src_connector}] = {d.name, type};
     emit(std::move(d), n.id);
   }
+  if (t.code.text.find("sdfg_abi->") != Text::npos) needs_call_ = true;  // a call of a host library
   // The user's text sees its connectors under their own names. Whatever the generated text needs is bound to fresh
   // names outside of the inner braces, so that neither connectors nor locals of the user can capture it.
   Statements inner = collect([&] {
