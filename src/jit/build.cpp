@@ -1,6 +1,7 @@
 // Runs the stages that make a program and turns their failures into errors that name elements of the graph.
 #include "jit/build.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +27,7 @@
 #include "lower/abi.hpp"
 #include "lower/host.hpp"
 #include "runtime/device_program.hpp"
+#include "runtime/libraries.hpp"
 #include "transform/gpu/prepare.hpp"
 #include "transform/gpu/to_host.hpp"
 #include "transform/lower_prepare/prepare.hpp"
@@ -98,6 +100,18 @@ void dump_text(const ir::Graph& g, const std::string& source, const Options& o, 
   request.kind = kind;
   const compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
   if (result.ok) dump(o, g.name, extension, std::string(result.payload.begin(), result.payload.end()));
+}
+
+// Whether LAPACK's function is here; what is used is remembered with the program.
+bool may_call(CompiledProgram& p, std::string_view name) {
+  try {
+    runtime::library_symbol(lower::HostLibrary::kLapack, name);
+  } catch (const Error& e) {
+    log(Logger::kBuild, LogLevel::kInfo, std::string(e.message()) + "; loops are used instead");
+    return false;
+  }
+  if (std::find(p.lapack.begin(), p.lapack.end(), name) == p.lapack.end()) p.lapack.emplace_back(name);
+  return true;
 }
 
 // C++ text in a graph is the user's own when the graph was built here; a loader marks what it brings.
@@ -231,6 +245,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   library::ExpandOptions expansion;
   expansion.opt_level = *o.opt_level;
   expansion.vector_bytes = target.vector_bytes();
+  expansion.lapack = [&](std::string_view name) { return may_call(*p, name); };
   library::expand_library_nodes(work, expansion, &p->explanations);
   if (*o.verify) ir::check(work);
   transform::PrepareOptions prepare;
@@ -368,6 +383,8 @@ runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t>
   metadata.text(p.info.argument_layout);
   metadata.u64(p.explanations.size());
   for (const std::string& s : p.explanations) metadata.text(s);
+  metadata.u64(p.lapack.size());
+  for (const std::string& s : p.lapack) metadata.text(s);
   metadata.text(p.device_source);
   metadata.u64(p.device_map.origin_of_line.size());
   for (const int origin : p.device_map.origin_of_line) metadata.u64(static_cast<std::uint64_t>(origin));
@@ -443,6 +460,15 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
   if (metadata.text() != p->info.argument_layout)
     throw Error(ErrorClass::kLoad, "a cache entry has another argument layout than graph '" + g.name + "'");
   for (std::uint64_t n = metadata.u64(); n > 0; --n) p->explanations.push_back(metadata.text());
+  for (std::uint64_t n = metadata.u64(); n > 0; --n) {
+    p->lapack.push_back(metadata.text());
+    try {
+      runtime::library_symbol(lower::HostLibrary::kLapack, p->lapack.back());
+    } catch (const Error& e) {  // compiled where the library was installed
+      throw Error(ErrorClass::kLoad, e.message(), {}, e.hint());
+    }
+  }
+  if (entry.payloads.empty()) throw Error(ErrorClass::kLoad, "a cache entry without code");
   p->device_source = metadata.text();
   for (std::uint64_t n = metadata.u64(); n > 0; --n)
     p->device_map.origin_of_line.push_back(static_cast<int>(metadata.u64()));

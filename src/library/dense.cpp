@@ -89,14 +89,14 @@ void cholesky_by_lapack(const Emitter& e, const std::string& function, const std
   const ir::Subset all = ir::Subset::full(e.graph().containers.at(w).layout.shape());
   e.cpp({{"matrix", w, all}}, {{"factor", w, all}, {"result", info, {}}},
         "typedef void (*potrf)(const char*, const int*, void*, const int*, int*, long);\n"
-        "const int order = (int)" +
+        "const int sdfg_order = (int)" +
             order +
             ";\n"
-            "int status = 0;\n"
+            "int sdfg_status = 0;\n"
             "if (potrf f = (potrf)sdfg_abi->library(call, 1, \"" +
             function + "\")) f(\"" + (lower ? "U" : "L") +
-            "\", &order, (void*)factor, &order, &status, 1);\n"
-            "*result = status;",
+            "\", &sdfg_order, (void*)factor, &sdfg_order, &sdfg_status, 1);\n"
+            "*result = sdfg_status;",
         "");
 }
 
@@ -113,14 +113,14 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
       const ir::Subset all_swaps = ir::Subset::full(body.graph().containers.at(swaps).layout.shape());
       body.cpp({{"matrix", columns, all}}, {{"factor", columns, all}, {"rows", swaps, all_swaps}, {"result", info, {}}},
                "typedef void (*getrf)(const int*, const int*, void*, const int*, int*, int*);\n"
-               "const int order = (int)" +
+               "const int sdfg_order = (int)" +
                    order +
                    ";\n"
-                   "int status = 0;\n"
+                   "int sdfg_status = 0;\n"
                    "if (getrf f = (getrf)sdfg_abi->library(call, 1, \"" +
                    function +
-                   "\")) f(&order, &order, (void*)factor, &order, rows, &status);\n"
-                   "*result = status;",
+                   "\")) f(&sdfg_order, &sdfg_order, (void*)factor, &sdfg_order, rows, &sdfg_status);\n"
+                   "*result = sdfg_status;",
                "");
       body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
         inner.compute({{"a", columns, at({p[1], p[0]})}}, name("a", t), {w, at({p[0], p[1]}), {}});
