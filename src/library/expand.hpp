@@ -23,10 +23,9 @@ struct ExpandOptions {
 // device memory, and what decides by values in memory on the way runs whole in a kernel of one point. Nodes inside of
 // kernels become part of these.
 //
-// Expands every library node; Copy and Fill become memlets and maps as well, but for fills of device memory. Each choice
-// adds a line to `reasons`.
-// Throws Error(kGraph) for operands whose shapes don't fit, Error(kUsage) naming a node that has no expansion (an
-// unknown one of a file).
+// Expands every library node; Copy and Fill become memlets and maps as well, but for fills of device memory. Each
+// choice adds a line to `reasons`. Throws Error(kGraph) for operands whose shapes don't fit, Error(kUsage) naming a
+// node that has no expansion (an unknown one of a file).
 void expand_library_nodes(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons = nullptr);
 
 }  // namespace sdfg::library
