@@ -1,6 +1,7 @@
 // Planted faults: each is caught by the emulated device and named.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 
 #include "kernels.hpp"
@@ -396,4 +397,41 @@ TEST_CASE("memory runs out with the numbers") {
   const std::string text = error_of([&] { device.allocate(device.default_stream(), 401); });
   CHECK(has(text, "no memory for 401 bytes; 600 of 1000 are in use"));
   CHECK(has(text, "resource error"));
+}
+
+TEST_CASE("many allocations and launches keep the process small") {
+  Emulator& device = emulator();
+  Program p = make_program(device, {{"k",
+                                     {"float* A"},
+                                     "  SDFG_SHARED(float, tile, 32);\n  tile[threadIdx.x] = 1.0f;\n"
+                                     "  A[threadIdx.x] = tile[threadIdx.x];"}});
+  const auto resident = [] {
+    long pages = 0;
+    long total = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    REQUIRE(file != nullptr);
+    REQUIRE(fscanf(file, "%ld %ld", &total, &pages) == 2);
+    fclose(file);
+    return pages / 256;  // MiB
+  };
+  const auto rounds = [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      const Array<float> a(device, 32 + static_cast<std::size_t>(i % 7) * 1000);
+      launch(device, p.kernel(), shape(1, 32), a.data());
+      if (i % 100 == 99) CHECK(fault_of(device).empty());
+    }
+    CHECK(fault_of(device).empty());
+  };
+  rounds(6000);
+  const long before = resident();
+  rounds(20000);
+  CHECK(resident() < before + 32);
+  // What was released a moment ago is still known.
+  float* gone = nullptr;
+  {
+    const Array<float> a(device, 32, 0, p.names);
+    gone = a.data();
+  }
+  rounds(100);
+  CHECK(has(error_of([&] { launch(device, p.kernel(), shape(1, 1), gone); }), "which has been released"));
 }

@@ -18,7 +18,8 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30;
 constexpr std::uint64_t kLeastBytes = std::uint64_t{256} << 20;
 // Every 16 bits of it are a NaN of both 16-bit types, so every 32 and 64 bits are one too.
 constexpr std::uint16_t kPoison = 0xfff5;
-constexpr std::uint64_t kKeepBelow = 64 * 1024;  // freed ranges smaller than this keep their pages
+constexpr std::uint64_t kKeepBelow = 16 * 1024;  // freed ranges smaller than this keep their pages
+constexpr std::size_t kMostQuarantined = 4096;   // freed ranges whose addresses are not given out again yet
 
 void* reserve(std::uint64_t bytes, int protection) {
   void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -63,12 +64,6 @@ AddressSpace::~AddressSpace() {
 }
 
 std::uint64_t AddressSpace::take_pages(std::uint64_t pages) {
-  const std::uint64_t limit = size_ >> kPageShift;
-  if (pages < limit - next_page_) {
-    const std::uint64_t first = next_page_;
-    next_page_ += pages;
-    return first;
-  }
   for (auto at = free_.begin(); at != free_.end(); ++at) {
     if (at->second < pages) continue;
     const auto [first, length] = *at;
@@ -76,7 +71,11 @@ std::uint64_t AddressSpace::take_pages(std::uint64_t pages) {
     if (length > pages) free_.emplace(first + pages, length - pages);
     return first;
   }
-  return 0;
+  const std::uint64_t limit = size_ >> kPageShift;
+  if (pages >= limit - next_page_) return 0;
+  const std::uint64_t first = next_page_;
+  next_page_ += pages;
+  return first;
 }
 
 // Gives the addresses of what was freed longest ago back, half of the quarantine at a time.
@@ -140,6 +139,7 @@ void AddressSpace::free(Allocation& allocation) {
     madvise(real_ + allocation.begin, length, MADV_DONTNEED);
   }
   quarantine_.push_back(&allocation);
+  if (quarantine_.size() > kMostQuarantined) reclaim();
 }
 
 void AddressSpace::poison(std::uint64_t offset, std::uint64_t bytes) noexcept {

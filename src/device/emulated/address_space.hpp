@@ -2,8 +2,8 @@
 // emulator uses.
 //
 // Each allocation has pages of its own between guard pages, so that one look into a table by page finds the allocation
-// of any address, and an access just outside names the right one. Sizes are exact to the byte. Freed ranges keep their
-// record until the addresses have been used up. Not thread-safe: the emulator's lock guards it; `base`, `size` and
+// of any address, and an access just outside names the right one. Sizes are exact to the byte. The ranges freed last
+// keep their record. Not thread-safe: the emulator's lock guards it; `base`, `size` and
 // `contains` never change after construction.
 #pragma once
 
@@ -51,7 +51,7 @@ class AddressSpace {
 
   // Poisoned and not initialised. Null when the addresses are used up. `bytes` 0 gives an address without bytes.
   Allocation* allocate(std::uint64_t bytes, MemoryKind kind);
-  // Its addresses stay known as freed. The record is the address space's until the addresses are given out again.
+  // Its addresses stay known as freed for the next thousands of allocations; then the record is gone.
   void free(Allocation& allocation);
 
   std::uint64_t base() const noexcept { return base_; }
@@ -106,9 +106,8 @@ class AddressSpace {
   std::uint8_t* written_ = nullptr;
   Allocation** owners_ = nullptr;
   std::uint64_t next_page_ = 1;
-  std::map<std::uint64_t, std::uint64_t>
-      free_;                            // first page -> pages; only after the first round through the addresses
-  std::deque<Allocation*> quarantine_;  // freed, oldest first
+  std::map<std::uint64_t, std::uint64_t> free_;                   // first page -> pages
+  std::deque<Allocation*> quarantine_;                            // freed, oldest first
   std::map<std::uint64_t, std::unique_ptr<Allocation>> records_;  // by first page
 };
 

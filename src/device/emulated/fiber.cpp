@@ -63,7 +63,8 @@ namespace sdfg::device::emulated {
 
 namespace {
 
-constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+// More than the local memory that a thread of a GPU may have (512 KiB); untouched pages cost nothing.
+constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 constexpr std::size_t kGuardBytes = 4096;
 
 }  // namespace
