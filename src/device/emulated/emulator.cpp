@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "device/emulated/address_space.hpp"
+#include "device/emulated/contracts.hpp"
 #include "device/emulated/executor.hpp"
 #include "device/emulated/host_checks.hpp"
+#include "device/emulated/queue.hpp"
 
 namespace sdfg::device::emulated {
 
@@ -26,125 +28,12 @@ constexpr std::uint64_t kParameterBlock = 512 * 1024;
 // Queues longer than this run: memory for what is queued is bounded.
 constexpr std::size_t kMostQueued = 8192;
 
-struct EmulatedStream;
-
-struct EmulatedEvent final : Event {
-  std::uint64_t recorded = 0;        // how often a record was queued
-  std::uint64_t completed = 0;       // the last of these that has run
-  EmulatedStream* stream = nullptr;  // of the last record
-};
-
-struct ModuleCode;
-
-struct EmulatedKernel final : Kernel {
-  EmulatedKernel(KernelInfo info, Entry e, std::weak_ptr<ModuleCode> c)
-      : Kernel(std::move(info)), entry(e), code(std::move(c)) {}
-  Entry entry;
-  std::weak_ptr<ModuleCode> code;
-};
-
-// What a module's queued launches keep.
-struct ModuleCode {
-  std::deque<EmulatedKernel> kernels;
-  std::shared_ptr<const Names> names;
-  std::shared_ptr<const void> keep_alive;
-  std::function<bool(const void*, std::uint64_t)> holds;
-  bool check_races = false;
-  bool check_uninitialised = false;
-};
-
-struct EmulatedModule final : Module {
-  std::shared_ptr<ModuleCode> code;
-  // Launches find it through their kernel: filled once, before the module is handed out.
-  std::size_t size() const noexcept override { return code->kernels.size(); }
-  Kernel& kernel(std::size_t index) noexcept override { return code->kernels[index]; }
-};
-
-enum class TaskKind : std::uint8_t { kCopy, kFill, kLaunch, kRecord, kWait, kRelease };
-
-struct Task {
-  TaskKind kind = TaskKind::kCopy;
-  std::uint64_t sequence = 0;
-  Site site;
-  Copy copy;
-  std::vector<std::byte> staged;  // pageable source, read when the copy was queued
-  std::uint64_t pending_read = 0;
-  std::uint64_t pending_write = 0;
-  Fill fill;
-  EmulatedKernel* kernel = nullptr;
-  std::shared_ptr<ModuleCode> code;
-  Launch launch;
-  std::vector<std::byte> parameters;  // each at its offset
-  std::vector<std::uint32_t> offsets;
-  std::shared_ptr<EmulatedEvent> event;
-  std::uint64_t generation = 0;
-  Allocation* memory = nullptr;
-};
-
-struct EmulatedStream final : Stream {
-  explicit EmulatedStream(std::function<void(EmulatedStream&)> c) : closed(std::move(c)) {}
-  ~EmulatedStream() override { closed(*this); }
-  void* native() const noexcept override { return const_cast<EmulatedStream*>(this); }
-  std::deque<Task> queue;
-  std::function<void(EmulatedStream&)> closed;
-};
-
-// The handle that callers get; queued work shares the event behind it.
-struct EventHandle final : Event {
-  std::shared_ptr<EmulatedEvent> event = std::make_shared<EmulatedEvent>();
-};
-
-// An application's stream is one that this device made: another handle to it.
-struct AdoptedStream final : Stream {
-  explicit AdoptedStream(EmulatedStream& s) : stream(s) {}
-  void* native() const noexcept override { return stream.native(); }
-  EmulatedStream& stream;
-};
-
-EmulatedStream& stream_of(Stream& stream) {
-  if (auto* adopted = dynamic_cast<AdoptedStream*>(&stream)) return adopted->stream;
-  return static_cast<EmulatedStream&>(stream);
-}
-
-// Calls `f(to, from)` for every run of a copy.
-template <class F>
-void for_each_run(const Copy& copy, F&& f) {
-  for (std::int64_t i = 0; i < copy.count[0]; ++i) {
-    for (std::int64_t j = 0; j < copy.count[1]; ++j) {
-      f(static_cast<std::byte*>(copy.to) + i * copy.to_stride[0] + j * copy.to_stride[1],
-        static_cast<const std::byte*>(copy.from) + i * copy.from_stride[0] + j * copy.from_stride[1]);
-    }
-  }
-}
-
-std::int64_t total_bytes(const Copy& copy) {
-  return copy.bytes * copy.count[0] * copy.count[1];
-}
-
-// First and one past the last byte that one side of a copy touches, relative to its address.
-std::pair<std::int64_t, std::int64_t> span_of(const Copy& copy, const std::array<std::int64_t, 2>& stride) {
-  std::int64_t low = 0;
-  std::int64_t high = copy.bytes;
-  for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t reach = (copy.count[d] - 1) * stride[d];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high};
-}
-
-std::string_view name_of(Space space) {
-  switch (space) {
-    case Space::kHost: return "host";
-    case Space::kPinned: return "pinned host";
-    case Space::kDevice: return "device";
-  }
-  return "unknown";
-}
-
 class Implementation final : public Emulator {
  public:
   Implementation()
-      : Emulator(0), executor_(space_, [this](const void* at, std::uint64_t bytes) { return is_pinned(at, bytes); }) {
+      : Emulator(0),
+        contracts_(space_, [this](const void* at, std::uint64_t bytes) { return is_pinned(at, bytes); }),
+        executor_(space_, [this](const void* at, std::uint64_t bytes) { return is_pinned(at, bytes); }) {
     target_.name = "sdfg emulated device";
     target_.architecture = "emulated";
     target_.multiprocessors = 4;
@@ -361,9 +250,9 @@ class Implementation final : public Emulator {
     count_call("a copy", site);
     if (copy.empty()) return;
     check_copy(copy, site);
-    check_side("reads", copy.from, copy.from_space, span_of(copy, copy.from_stride), site);
-    check_side("writes", copy.to, copy.to_space, span_of(copy, copy.to_stride), site);
-    check_overlap(copy, site);
+    contracts_.check_side("reads", copy.from, copy.from_space, span_of(copy, copy.from_stride), site);
+    contracts_.check_side("writes", copy.to, copy.to_space, span_of(copy, copy.to_stride), site);
+    Contracts::check_overlap(copy, site);
     Task task;
     task.kind = TaskKind::kCopy;
     task.site = site;
@@ -399,7 +288,7 @@ class Implementation final : public Emulator {
     check_fill(fill, site);
     const std::int64_t row = fill.count[1] * fill.width;
     const std::int64_t reach = (fill.count[0] - 1) * fill.pitch + row;
-    check_side("fills", fill.memory, Space::kDevice, {0, reach}, site);
+    contracts_.check_side("fills", fill.memory, Space::kDevice, {0, reach}, site);
     if (reinterpret_cast<std::uint64_t>(fill.memory) % static_cast<std::uint64_t>(fill.width) != 0) {
       throw operation_error(ErrorClass::kLaunch,
                             "a fill of elements of " + std::to_string(fill.width) +
@@ -468,7 +357,7 @@ class Implementation final : public Emulator {
       task.offsets.push_back(static_cast<std::uint32_t>(at));
       std::memcpy(&task.parameters[at], arguments[i], bytes);
     }
-    check_arguments(info, task, site);
+    contracts_.check_arguments(info, task, site);
     task.code = task.kernel->code.lock();
     if (!task.code) throw Error(ErrorClass::kInternal, "a kernel outlived its module");
     count(site, [&](Ledger::Counts& c) {
@@ -557,124 +446,6 @@ class Implementation final : public Emulator {
     return most;
   }
 
-  // Whether one side of an operation is what it says, and within one allocation.
-  void check_side(const char* verb, const void* address, Space space, std::pair<std::int64_t, std::int64_t> reach,
-                  const Site& site) {
-    const std::string who = std::string("an operation ") + verb + " ";
-    if (address == nullptr) {
-      throw operation_error(ErrorClass::kLaunch, who + "through a null pointer", site);
-    }
-    const bool on_device = space_.contains(address);
-    if (on_device != (space == Space::kDevice)) {
-      const Allocation* memory = space_.find(address);
-      throw operation_error(
-          ErrorClass::kLaunch,
-          who + (on_device ? "device" : "host") + " memory" +
-              (memory != nullptr && !memory->place.what.empty() ? " (" + memory->place.what + ")" : "") +
-              ", but its direction says " + std::string(name_of(space)) + " memory",
-          site, "the direction of the copy does not match where the containers lie");
-    }
-    if (!on_device) {
-      if (space == Space::kPinned && !is_pinned(static_cast<const char*>(address) + reach.first,
-                                                static_cast<std::uint64_t>(reach.second - reach.first))) {
-        throw operation_error(ErrorClass::kLaunch,
-                              who + "pinned memory that was not allocated as such, or beyond its end", site);
-      }
-      return;
-    }
-    const Allocation* memory = space_.find(address);
-    const std::string what = memory == nullptr || memory->place.what.empty() ? "device memory" : memory->place.what;
-    std::vector<Error::Place> places;
-    if (site.names && site.ordinal >= 0) places.push_back(site.names->place(site.ordinal));
-    if (memory != nullptr && !memory->place.what.empty()) places.push_back(memory->place);
-    if (memory == nullptr || memory->kind != MemoryKind::kGlobal) {
-      throw Error(ErrorClass::kLaunch, who + "a device address that belongs to no allocation", std::move(places));
-    }
-    if (memory->freed() || memory->release_queued) {
-      throw Error(ErrorClass::kLaunch, who + what + ", which has been released", std::move(places));
-    }
-    const auto inside =
-        static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(address) - space_.base() - memory->begin);
-    if (inside + reach.first < 0 || inside + reach.second > static_cast<std::int64_t>(memory->bytes)) {
-      throw Error(ErrorClass::kLaunch,
-                  who + "bytes " + std::to_string(inside + reach.first) + " to " +
-                      std::to_string(inside + reach.second) + " of " + what + ", which has " +
-                      std::to_string(memory->bytes),
-                  std::move(places));
-    }
-  }
-
-  void check_overlap(const Copy& copy, const Site& site) {
-    if (copy.to_space != copy.from_space) return;
-    const auto to = span_of(copy, copy.to_stride);
-    const auto from = span_of(copy, copy.from_stride);
-    const auto begin_to = reinterpret_cast<std::int64_t>(copy.to);
-    const auto begin_from = reinterpret_cast<std::int64_t>(copy.from);
-    if (begin_to + to.first >= begin_from + from.second || begin_from + from.first >= begin_to + to.second) return;
-    // The spans meet; strided sides may still interleave. Exact for what is small, else by equal strides.
-    const bool same = copy.to_stride == copy.from_stride;
-    bool meets = copy.count[0] * copy.count[1] == 1;
-    if (same && !meets) {
-      const std::int64_t distance = std::abs(begin_to - begin_from);
-      for (std::int64_t i = 0; i < copy.count[0] && !meets; ++i) {
-        const std::int64_t rest = std::abs(distance - i * std::abs(copy.to_stride[0]));
-        if (copy.count[1] <= 1) {
-          meets = rest < copy.bytes;
-        } else if (copy.to_stride[1] != 0) {
-          const std::int64_t step = std::abs(copy.to_stride[1]);
-          const std::int64_t j = rest / step;
-          meets = (j < copy.count[1] && rest - j * step < copy.bytes) ||
-                  (j + 1 < copy.count[1] && (j + 1) * step - rest < copy.bytes);
-        }
-      }
-    }
-    if (meets) {
-      throw operation_error(ErrorClass::kLaunch, "a copy within the same memory reads what it writes", site);
-    }
-  }
-
-  // Pointers must lead into device memory; what may be written must not be reached under another name.
-  void check_arguments(const KernelInfo& info, const Task& task, const Site& site) {
-    const auto pointer = [&](std::size_t i) {
-      void* value = nullptr;
-      std::memcpy(&value, &task.parameters[task.offsets[i]], sizeof value);
-      return value;
-    };
-    const auto named = [&](std::size_t i) {
-      const std::int32_t ordinal = info.parameters[i].ordinal;
-      const bool known = site.names && ordinal >= 0;
-      return known ? site.names->place(ordinal).what : "argument " + std::to_string(i);
-    };
-    for (std::size_t i = 0; i < info.parameters.size(); ++i) {
-      const ParameterInfo& parameter = info.parameters[i];
-      if (!parameter.is_pointer) continue;
-      const void* value = pointer(i);
-      if (value == nullptr || is_pinned(value, 1)) continue;
-      const Allocation* memory = space_.find(value);
-      if (!space_.contains(value)) {
-        throw operation_error(ErrorClass::kLaunch, "kernel '" + info.name + "' gets " + named(i) + " in host memory",
-                              site, "a copy to the device is missing, or its result is not used");
-      }
-      if (memory == nullptr || memory->kind != MemoryKind::kGlobal || memory->freed() || memory->release_queued) {
-        throw operation_error(
-            ErrorClass::kLaunch,
-            "kernel '" + info.name + "' gets " + named(i) +
-                (memory == nullptr ? " at a device address of no allocation" : ", which has been released"),
-            site);
-      }
-      for (std::size_t j = 0; j < i; ++j) {
-        const ParameterInfo& other = info.parameters[j];
-        const bool promised = parameter.is_restrict && other.is_restrict && other.is_pointer;
-        if (promised && (!parameter.is_const || !other.is_const) && pointer(j) == value && memory->bytes > 0) {
-          throw operation_error(ErrorClass::kLaunch,
-                                "kernel '" + info.name + "' gets the same memory as " + named(j) + " and as " +
-                                    named(i) + ", writes it, and was promised that they do not overlap (__restrict__)",
-                                site, "mark the containers as aliases of each other");
-        }
-      }
-    }
-  }
-
   // --- execution ---
   void enqueue(EmulatedStream& stream, Task task) {
     task.sequence = ++sequence_;
@@ -757,14 +528,14 @@ class Implementation final : public Emulator {
   // The memory was there when the copy was queued; another stream may have released it since.
   bool still_there(const void* address, const Site& site) {
     const Allocation* memory = space_.find(address);
-    if (memory == nullptr || !memory->freed()) return true;
+    if (memory != nullptr && !memory->freed()) return true;
     std::vector<Error::Place> places;
     if (site.names && site.ordinal >= 0) places.push_back(site.names->place(site.ordinal));
-    places.push_back(memory->place);
-    record_fault(
-        Error(ErrorClass::kLaunch,
-              "work of one stream uses " + memory->place.what + ", which another stream has released before it ran",
-              std::move(places), "the release has to wait for the other stream"));
+    if (memory != nullptr) places.push_back(memory->place);
+    const std::string what = memory != nullptr ? memory->place.what : std::string("device memory");
+    record_fault(Error(ErrorClass::kLaunch,
+                       "work of one stream uses " + what + ", which another stream has released before it ran",
+                       std::move(places), "the release has to wait for the other stream"));
     return false;
   }
 
@@ -857,6 +628,7 @@ class Implementation final : public Emulator {
 
   mutable std::mutex mutex_;
   AddressSpace space_;
+  Contracts contracts_;
   Executor executor_;
   Settings settings_;
   Ledger ledger_;
