@@ -168,9 +168,6 @@ void Importer::block(const dace::Block& b, ir::Sequence& out, Scope& scope) {
 
 namespace {
 
-// Is the name used in the region outside of loops that define it? (then its value after such a loop matters)
-bool used_outside(const dace::Region& r, const std::string& name);
-
 bool mentions(const std::string& text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     auto word = [&](std::size_t i) {
@@ -181,59 +178,13 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-bool state_uses(const dace::State& s, const std::string& name) {
-  for (const dace::Edge& e : s.edges) {
-    if (e.memlet.subset && e.memlet.subset->free_symbols().contains(name)) return true;
-    if (e.memlet.other_subset && e.memlet.other_subset->free_symbols().contains(name)) return true;
-  }
-  for (const dace::Node& n : s.nodes) {
-    if (const auto* t = std::get_if<dace::TaskletNode>(&n.kind)) {
-      if (mentions(t->code.text, name)) return true;
-    } else if (const auto* m = std::get_if<dace::MapEntry>(&n.kind)) {
-      if (m->map.range.free_symbols().contains(name)) return true;
-    } else if (const auto* nested = std::get_if<dace::NestedSdfg>(&n.kind)) {
-      for (const auto& e : nested->mapped) {
-        if (symbolic::depends_on(e, name)) return true;
-      }
-    } else if (const auto* l = std::get_if<dace::LibraryNode>(&n.kind)) {
-      if (mentions(l->properties, name)) return true;
-    }
-  }
-  return false;
-}
-
-bool used_outside(const dace::Region& r, const std::string& name) {
-  for (const dace::InterstateEdge& e : r.edges) {
-    if (mentions(e.condition.text, name)) return true;
-    for (const auto& [symbol, value] : e.assignments) {
-      if (symbol == name || mentions(value, name)) return true;
-    }
-  }
-  for (const dace::Block& b : r.blocks) {
-    if (const auto* s = std::get_if<dace::State>(&b.kind)) {
-      if (state_uses(*s, name)) return true;
-    } else if (const auto* inner = std::get_if<dace::Region>(&b.kind)) {
-      if (used_outside(*inner, name)) return true;
-    } else if (const auto* l = std::get_if<dace::LoopBlock>(&b.kind)) {
-      if (l->variable == name) {
-        if (l->init && mentions(l->init->text.substr(l->init->text.find('=') + 1), name)) return true;
-        continue;
-      }
-      if (mentions(l->condition.text, name) || (l->init && mentions(l->init->text, name)) ||
-          (l->update && mentions(l->update->text, name)))
-        return true;
-      if (used_outside(l->body, name)) return true;
-    } else if (const auto* c = std::get_if<dace::ConditionalBlock>(&b.kind)) {
-      for (const auto& branch : c->branches) {
-        if ((branch.condition && mentions(branch.condition->text, name)) || used_outside(branch.body, name))
-          return true;
-      }
-    }
-  }
-  return false;
-}
-
 }  // namespace
+
+const std::set<std::string, std::less<>>& Importer::outside_loops(const dace::Sdfg& g) {
+  const auto [it, inserted] = outside_loops_.try_emplace(&g);
+  if (inserted) it->second = used_outside_loops(g.body);
+  return it->second;
+}
 
 void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence& out, Scope& scope) {
   // "i = 0": the value of a statement that must assign the loop's variable.
@@ -254,7 +205,7 @@ void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence
   };
   const bool counted = !l.variable.empty() && l.init && l.update && !is_float_symbol(l.variable, scope);
   const bool own_variable =
-      counted && !used_outside(scope.sdfg->body, l.variable) && !dace::bound_symbols(l.body).contains(l.variable);
+      counted && !outside_loops(*scope.sdfg).contains(l.variable) && !dace::bound_symbols(l.body).contains(l.variable);
   if (own_variable) {
     ir::For f;
     f.init = resolved(statement_value(*l.init), scope, b.path);

@@ -87,6 +87,7 @@ class Importer {
   void dispatch(const FlowDispatch& d, const dace::Region& r, ir::Sequence& out, Scope& scope,
                 std::map<int, ir::Id>& labels);
   void block(const dace::Block& b, ir::Sequence& out, Scope& scope);
+  const std::set<std::string, std::less<>>& outside_loops(const dace::Sdfg& g);
   void loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void conditional(const dace::ConditionalBlock& c, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void assign(const dace::InterstateEdge& e, ir::Sequence& out, Scope& scope);
@@ -134,6 +135,7 @@ class Importer {
   const dace::Sdfg& file_;
   std::vector<std::string>& warnings_;
   ir::Graph graph_;
+  std::map<const dace::Sdfg*, std::set<std::string, std::less<>>> outside_loops_;  // see used_outside_loops
   std::set<std::string> to_place_;            // transients without a declaring block yet
   std::map<std::string, std::string> views_;  // key of a view's meaning -> its container
   std::map<std::string, ir::Id> limits_;      // transients of nested graphs -> the block that stands for the graph
@@ -148,6 +150,10 @@ struct LibraryTranslation {
 LibraryTranslation translate_library(const dace::LibraryNode& n, const std::string& path,
                                      const std::function<ir::Wcr(const std::string&)>& wcr,
                                      const std::function<symbolic::Expr(const std::string&)>& expression);
+
+// Names that are used or assigned outside of loops that define them: their values matter after such a loop. Defined in
+// loop_uses.cpp.
+std::set<std::string, std::less<>> used_outside_loops(const dace::Region& r);
 
 // A condition (typed, only its truth matters) with fewer negations. Defined in plain_conditions.cpp.
 tasklet::Expr plain_condition(const tasklet::Expr& condition);
