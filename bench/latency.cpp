@@ -113,6 +113,74 @@ __attribute__((noinline)) void direct(double* x) {
   x[0] = 0.2 * x[0];
 }
 
+// Milliseconds that DaCe needs to build the program of a file; negative: it failed.
+double dace_ms(const std::string& python, const std::string& file, const std::string& folder) {
+  const std::string out = folder + "/dace_ms";
+  const std::string line = "cd " + folder + " && DACE_compiler_use_cache=0 DACE_debugprint=0 " + python +
+                           " -c \"import sys, time, dace; g = dace.SDFG.from_file(sys.argv[1]); t = time.time(); "
+                           "g.compile(); open(sys.argv[2], 'w').write(str((time.time() - t) * 1000))\" " +
+                           file + " " + out + " > /dev/null 2>&1";
+  double ms = -1;
+  if (std::system(line.c_str()) != 0) return ms;
+  if (std::FILE* f = std::fopen(out.c_str(), "r")) {
+    if (std::fscanf(f, "%lf", &ms) != 1) ms = -1;
+    std::fclose(f);
+  }
+  return ms;
+}
+
+// Every kernel of the corpus (SDFG_CORPUS, or beside the working folder): file to callable, by stages.
+void graphs_of_files() {
+  namespace fs = std::filesystem;
+  const char* named = std::getenv("SDFG_CORPUS");
+  const fs::path corpus = named != nullptr ? fs::path(named) : fs::path("../shared/corpus");
+  std::printf("\nfiles to functions, cold\n");
+  if (!fs::is_directory(corpus)) {
+    std::printf("NOTICE: no corpus at %s; SDFG_CORPUS names it\n", corpus.c_str());
+    return;
+  }
+  const char* asked = std::getenv("SDFG_BENCH_PYTHON");
+  const std::string python = asked != nullptr ? asked : "python3";
+  const bool has_dace = std::system((python + " -c 'import dace' > /dev/null 2>&1").c_str()) == 0;
+  if (!has_dace)
+    std::printf("NOTICE: %s has no DaCe to compare with; SDFG_BENCH_PYTHON names another Python\n", python.c_str());
+  std::printf("%-18s %9s %9s %9s %9s %9s %9s %9s\n", "kernel", "bytes", "load", "passes", "lower", "clang", "total",
+              has_dace ? "DaCe" : "");
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(corpus)) {
+    if (fs::exists(entry.path() / "graph.sdfg")) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  const std::string scratch = (fs::temp_directory_path() / ("sdfg_bench_" + std::to_string(getpid()))).string();
+  fs::create_directories(scratch);
+  sdfg::Options options;
+  options.cache = sdfg::CacheMode::kOff;
+  options.opt_level = 3;
+  for (const fs::path& folder : folders) {
+    const std::string file = fs::absolute(folder / "graph.sdfg").string();
+    const std::string kernel = folder.filename().string();
+    try {
+      const Clock::time_point start = Clock::now();
+      const sdfg::Graph g = sdfg::load_sdfg(file);
+      const double load = since(start);
+      const auto f = sdfg::compile(g, options);
+      const double total = since(start);
+      const auto& s = f.stats();
+      const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+      std::printf("%-18s %9llu %9.1f %9.1f %9.1f %9.1f %9.1f", kernel.c_str(),
+                  static_cast<unsigned long long>(fs::file_size(file)), load, ms(s.validate_ns + s.passes_ns),
+                  ms(s.lower_ns), ms(s.frontend_ns + s.optimise_ns + s.codegen_ns), total);
+      if (has_dace) std::printf(" %9.0f", dace_ms(python, fs::absolute(folder / "graph.v1.sdfg").string(), scratch));
+      std::printf("\n");
+    } catch (const sdfg::Error& e) {
+      std::printf("%-18s %s\n", kernel.c_str(), e.message().c_str());
+    }
+    std::fflush(stdout);
+  }
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +241,7 @@ int main(int argc, char** argv) {
   const double base = time_calls(direct), pointer = time_calls(raw), object = time_calls(f);
   std::printf("direct C++ call %.2f ns, raw pointer %.2f ns (%+.2f), Function::operator() %.2f ns (%+.2f); aim +10\n",
               base, pointer, pointer - base, object, object - base);
+  graphs_of_files();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return 0;
