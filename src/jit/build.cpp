@@ -358,6 +358,8 @@ std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& 
   part.streams = *o.gpu_streams;
   part.synchronise = *o.gpu_sync;
   part.pool_max = *o.gpu_pool_max;
+  part.check_races = o.check->has(Check::kRaces);
+  part.check_uninitialised = o.check->has(Check::kUninitialised);
   return runtime::Program::load(p.object, p.info, std::move(part));
 }
 

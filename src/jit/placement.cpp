@@ -13,7 +13,7 @@ Placement cuda(const Options& o, const DeviceChoice& choice) {
   p.kind = Placement::Kind::kCuda;
   p.device = device::open(choice);
   const std::string wanted = *o.gpu_arch == "host" ? p.device->target().architecture : *o.gpu_arch;
-  p.build = compiler::device_build_for(wanted);
+  p.build = compiler::device_build_for(wanted, p.device->driver_version());
   p.reason = "kernels run on " + p.device->target().name + " (" + p.build.architecture + ")";
   return p;
 }

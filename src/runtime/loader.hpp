@@ -47,7 +47,7 @@ struct LoadSlots {
   void* program = nullptr;    // -> sdfg_program
   // -> sdfg_emulator of code compiled with MemoryChecks: device::emulated::table()
   const void* emulator = nullptr;
-  bool debugger = false;      // registers the code with debuggers while it is loaded
+  bool debugger = false;  // registers the code with debuggers while it is loaded
 };
 
 // What linking makes: the parts of a LoadedCode.
