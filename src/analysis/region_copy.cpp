@@ -79,14 +79,20 @@ std::optional<RegionCopy> region_copy(const ir::Subset& from, const ir::Layout& 
     else
       b = packed_like(a);
   }
-  std::size_t outer = a.size();
-  for (; outer > 0; --outer) {
-    const bool together = symbolic::is_equal(a[outer - 1].stride, out.run, facts) == Truth::kYes &&
-                          symbolic::is_equal(b[outer - 1].stride, out.run, facts) == Truth::kYes;
-    if (!together) break;
-    out.run = out.run * a[outer - 1].size;
+  // Sides of one shape may be walked in any common order: whatever continues the run on both does, also in column-major
+  // layouts.
+  const auto extends_run = [&](std::size_t d) {
+    return symbolic::is_equal(a[d].stride, out.run, facts) == Truth::kYes &&
+           symbolic::is_equal(b[d].stride, out.run, facts) == Truth::kYes;
+  };
+  for (std::size_t d = a.size(); d-- > 0;) {
+    if (!extends_run(d)) continue;
+    out.run = out.run * a[d].size;
+    a.erase(a.begin() + static_cast<std::ptrdiff_t>(d));
+    b.erase(b.begin() + static_cast<std::ptrdiff_t>(d));
+    d = a.size();
   }
-  for (std::size_t d = 0; d < outer; ++d) {
+  for (std::size_t d = 0; d < a.size(); ++d) {
     const RegionCopy::Dimension next{a[d].size, a[d].stride, b[d].stride};
     // Two dimensions that lie together like one on both sides are one.
     if (!out.dimensions.empty()) {

@@ -64,6 +64,7 @@ class StorageChecker : public SiteVisitor {
     const Container* c = resolve(g_, data);
     if (c == nullptr) return;
     const Container& root = root_of(g_, *c);
+    if (root.constant) return;  // part of the code of either side
     const std::string name = quoted(report_.container(data));
     const std::string storage(to_string(root.storage));
     std::string fault;

@@ -196,6 +196,36 @@ std::vector<std::uint8_t> environment_record(const Options& resolved, const Host
 
 namespace {
 
+// A line per kernel: its blocks, what its threads sum up, and how many accumulations stay atomic.
+void explain_kernels(const ir::Graph& g, std::vector<std::string>& out) {
+  ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors&) {
+    const auto* kernel = std::get_if<ir::Map>(&e.kind);
+    if (kernel == nullptr || kernel->schedule != ir::Schedule::kDevice) return;
+    std::string text = ir::describe(g, e) + ": a kernel in blocks of ";
+    for (std::size_t k = 0; k < kernel->gpu_block_size.size(); ++k)
+      text += (k ? " x " : "") + std::to_string(kernel->gpu_block_size[k]);
+    int atomics = 0, blocks = 0;
+    const auto reductions = [&](const ir::Map& m) {
+      for (const ir::Map::Reduction& r : m.reductions)
+        text += ", " + std::string(ir::to_string(r.op)) + " of '" + r.container + "' by partial results";
+    };
+    reductions(*kernel);
+    ir::walk(kernel->body, [&](const ir::Element& inner, const ir::Ancestors&) {
+      if (const auto* m = std::get_if<ir::Map>(&inner.kind)) {
+        reductions(*m);
+        blocks += m->schedule == ir::Schedule::kThreadBlock ? 1 : 0;
+      }
+      const auto* s = std::get_if<ir::State>(&inner.kind);
+      if (s == nullptr) return;
+      for (const ir::Memlet& m : s->edges) atomics += m.wcr && m.wcr->lowering == ir::WcrLowering::kAtomic ? 1 : 0;
+    });
+    if (blocks > 0) text += ", " + std::to_string(blocks) + " thread-block map" + (blocks > 1 ? "s" : "");
+    if (atomics > 0) text += ", " + std::to_string(atomics) + " atomic accumulation" + (atomics > 1 ? "s" : "");
+    if (e.issue && e.issue->stream > 0) text += ", on stream " + std::to_string(e.issue->stream);
+    out.push_back(std::move(text));
+  });
+}
+
 transform::DeviceOptions device_options(const Options& o) {
   transform::DeviceOptions out;
   for (std::size_t k = 0; k < 3; ++k) out.block[k] = o.gpu_block_size->threads[k];
@@ -264,6 +294,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   if (!placement.reason.empty()) p->explanations.push_back(placement.reason);
   if (placement.on_device()) {
     transform::prepare_for_device(work, prepare, device_options(o), selection);
+    explain_kernels(work, p->explanations);
   } else {
     transform::prepare_for_cpu(work, prepare, selection);
   }

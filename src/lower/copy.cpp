@@ -389,6 +389,7 @@ void Lowering::device_copy(const Side& from, const Side& to, const std::optional
   }
   uses_device_ = needs_call_ = true;
   support_.need(Helper::kDeviceCopy);
+  check_volumes(running(from.subset, source.layout, facts()), running(to.subset, target.layout, facts()), origin);
   const auto space = [&](const Side& side) {
     const ir::Container& root = ir::root_of(g_, g_.containers.at(root_name(side.path)));
     if (root.storage == ir::Storage::kGpuGlobal) return static_cast<int>(MemorySpace::kDevice);

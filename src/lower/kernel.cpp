@@ -567,7 +567,8 @@ DeviceModule Lowering::device_module() {
   for (const ir::Container& c : g_.containers) {
     if (c.constant) device_->declare_constant(c);
   }
-  device_->unit_.global_code = g_.code.device;
+  device_->unit_.global_code = g_.code.device + (g_.code.device.ends_with('\n') || g_.code.device.empty() ? "" : "\n") +
+                               device_->unit_.global_code;
   device_->finish_support();
   out.unit = std::move(device_->unit_);
   out.kernels = std::move(device_->kernels_);

@@ -72,6 +72,7 @@ TEST_CASE("the source shows the host's half and the kernels, and explain says wh
   CHECK(f.source().find("sdfg_abi->device_launch(call, 0, 0, &launch") != std::string::npos);
   CHECK(f.source().find("__global__ __launch_bounds__(128) void axpy_i(") != std::string::npos);
   CHECK(f.explain().find("kernels run on the emulated device") != std::string::npos);
+  CHECK(f.explain().find("map 'i': a kernel in blocks of 128 x 1 x 1") != std::string::npos);
   CHECK(f.stats().device_ns > 0);
 }
 
@@ -145,6 +146,44 @@ TEST_CASE("a kernel that reaches memory of the host is refused by name") {
     CHECK(e.message().find("'A'") != std::string::npos);
     CHECK(e.message().find("map 'i'") != std::string::npos);
   }
+}
+
+TEST_CASE("code that the kernels' compiler refuses is reported with its element") {
+  Gpu m("refused");
+  m.inout("A", ScalarType::kFloat64, "N");
+  m.symbol("N");
+  auto& k = m.kernel("i", "0:N");
+  ir::Tasklet& t = m.tasklet(k, "o = a", {"a = gA[i]"}, {"o = gA[i]"});
+  t.code = {};
+  t.code.language = tasklet::Language::kCpp;
+  t.code.text = "o = a +;";
+  m.finish();
+  std::get<ir::State>(k.items[0]->kind).nodes[1].label = "broken";
+  try {
+    compile(handle(m.g), emulated());
+    FAIL("no error");
+  } catch (const Error& e) {
+    INFO(e.what());
+    CHECK(e.error_class() == ErrorClass::kCompile);
+    CHECK(std::string(e.what()).find("tasklet 'broken'") != std::string::npos);
+  }
+}
+
+TEST_CASE("C++ tasklets run in kernels") {
+  Gpu m("native");
+  m.inout("A", ScalarType::kFloat64, "N");
+  m.symbol("N");
+  ir::Tasklet& t = m.tasklet(m.kernel("i", "0:N"), "o = a", {"a = gA[i]"}, {"o = gA[i]"});
+  t.code = {};
+  t.code.language = tasklet::Language::kCpp;
+  t.code.text = "o = twice(a) + 1;";
+  t.code.global_text = "static double twice(double x) { return 2 * x; }";
+  m.finish();
+  const AnyFunction f = compile(handle(m.g), emulated());
+  Memory memory;
+  memory.array("A", std::vector<double>{1.0, 2.0, 3.0}).value("N", std::int64_t{3});
+  f.call_packed(memory.pack(m.g));
+  CHECK(memory.get<double>("A")[2] == 7.0);
 }
 
 TEST_CASE("too many threads in a block are refused by their number") {
