@@ -26,10 +26,10 @@ ir::Graph Importer::run() {
     return c == nullptr || (c->kind != ir::ContainerKind::kStream && !c->zeroed);
   });
   for (const auto& [name, id] : limits_) keep.insert(id);
-  splice_blocks(graph_, keep);
+  normalise_flow(graph_, keep);
   resolve_view_reads(graph_);
   place_declarations();
-  splice_blocks(graph_, {});
+  normalise_flow(graph_, {});
   raise_counted_loops(graph_);
   normalise_states(graph_);
   infer_all_types();
@@ -84,7 +84,8 @@ ir::Container Importer::container_from(const dace::Descriptor& d, const std::str
   c.may_alias = d.may_alias;
   c.alignment = std::max<std::int64_t>(d.alignment, 0);
   c.location = d.location;
-  c.buffer_size = mapped(d.buffer_size, scope);
+  // DaCe's queues grow on every target but FPGAs, for which the size in the file is meant.
+  c.buffer_size = 0;
   if (c.kind != ir::ContainerKind::kScalar) {
     ir::Extents shape = mapped(d.shape, scope);
     ir::Extents strides = mapped(d.strides, scope);

@@ -33,31 +33,234 @@ void retarget(Sequence& s, Id from, Id to, ir::Exit::Kind kind) {
   });
 }
 
-void splice(Sequence& s, const std::set<Id>& targets, const std::set<Id>& keep) {
-  for (std::size_t i = 0; i < s.items.size();) {
-    Element& e = *s.items[i];
-    for (Sequence* child : ir::child_sequences(e)) splice(*child, targets, keep);
-    if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->body.items.size() == 1) {
-      Element& only = *m->body.items[0];
-      auto* b = std::get_if<ir::Block>(&only.kind);
-      if (b != nullptr && b->locals.empty()) {  // entered and left with the iteration, also when it is to be kept
-        retarget(b->body, only.id, e.id, ir::Exit::Kind::kContinue);
-        Sequence body = std::move(b->body);
-        m->body = std::move(body);
-      }
-    }
-    auto* block = std::get_if<ir::Block>(&e.kind);
-    if (block == nullptr || !block->locals.empty() || targets.contains(e.id) || keep.contains(e.id)) {
-      ++i;
-      continue;
-    }
-    std::vector<std::unique_ptr<Element>> inner = std::move(block->body.items);
-    const std::size_t count = inner.size();
-    const auto at = s.items.begin() + static_cast<std::ptrdiff_t>(i);
-    s.items.insert(s.items.erase(at), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
-    i += count;  // already spliced
-  }
+bool jumps(const Element& e) {
+  return std::holds_alternative<ir::Exit>(e.kind) || std::holds_alternative<ir::Return>(e.kind);
 }
+bool leaves(const Sequence& s) {
+  return !s.items.empty() && jumps(*s.items.back());
+}
+bool exits_to(const Element& e, Id target) {
+  if (const auto* x = std::get_if<ir::Exit>(&e.kind)) return x->target == target;
+  for (const Sequence* child : ir::child_sequences(e)) {
+    for (const auto& item : child->items) {
+      if (exits_to(*item, target)) return true;
+    }
+  }
+  return false;
+}
+void append(Sequence& to, Sequence&& from) {
+  for (auto& item : from.items) to.items.push_back(std::move(item));
+  from.items.clear();
+}
+bool is_else(const tasklet::Expr& condition) {
+  return condition == tasklet::Expr::literal(true);
+}
+tasklet::Expr negated(const tasklet::Expr& e) {
+  if (const auto* u = std::get_if<tasklet::Unary>(&e.node()); u != nullptr && u->op == tasklet::UnaryOp::kNot)
+    return u->operand[0];
+  return tasklet::Expr::unary(tasklet::UnaryOp::kNot, e)
+      .with_type(e.type().is_void() ? Type() : Type(ScalarType::kBool));
+}
+
+// Brings control flow to the form that jumps between blocks raise to, whatever it was written as: nothing behind a
+// jump, no jump to where the flow goes anyway, a branch that leaves without an else, blocks that begin where they can
+// first be left.
+class FlowNormaliser {
+ public:
+  FlowNormaliser(ir::Graph& g, const std::set<Id>& keep) : g_(g), keep_(keep) {}
+
+  void run() {
+    for (int round = 0; round < 16; ++round) {
+      changed_ = false;
+      trim(g_.body, {}, true);
+      targets_.clear();
+      collect_targets(g_.body, targets_);
+      tidy(g_.body);
+      if (!changed_) return;
+    }
+  }
+
+ private:
+  using Tail = std::pair<ir::Exit::Kind, Id>;
+
+  // `tails`: the exits that say what falling off the end does; `end`: that ends the graph.
+  void trim(Sequence& s, std::vector<Tail> tails, bool end) {
+    for (std::size_t i = 0; i + 1 < s.items.size(); ++i) {
+      if (!jumps(*s.items[i])) continue;
+      s.items.resize(i + 1);
+      changed_ = true;
+    }
+    const auto idle = [&](const Element& e) {
+      if (std::holds_alternative<ir::Return>(e.kind)) return end;
+      const auto* x = std::get_if<ir::Exit>(&e.kind);
+      return x != nullptr && std::find(tails.begin(), tails.end(), Tail(x->kind, x->target)) != tails.end();
+    };
+    while (!s.items.empty() && idle(*s.items.back())) {
+      s.items.pop_back();
+      changed_ = true;
+    }
+    for (std::size_t i = 0; i < s.items.size(); ++i) {
+      Element& e = *s.items[i];
+      // A branch that skips to the end of the sequence: what it skips is the else branch.
+      if (auto* branch = std::get_if<ir::If>(&e.kind); branch != nullptr && i + 1 < s.items.size() &&
+                                                       leaves(branch->branches[0].body) &&
+                                                       idle(*branch->branches[0].body.items.back())) {
+        branch->branches[0].body.items.pop_back();
+        Sequence skipped;
+        if (branch->branches.size() == 2 && is_else(branch->branches[1].condition)) {
+          skipped = std::move(branch->branches[1].body);
+        } else if (branch->branches.size() > 1) {
+          ir::If rest;
+          for (std::size_t k = 1; k < branch->branches.size(); ++k)
+            rest.branches.push_back(std::move(branch->branches[k]));
+          g_.append(skipped, std::move(rest), e.label, e.location);
+        }
+        branch->branches.resize(1);
+        for (std::size_t k = i + 1; k < s.items.size(); ++k) skipped.items.push_back(std::move(s.items[k]));
+        s.items.resize(i + 1);
+        branch->branches.push_back({tasklet::Expr::literal(true), std::move(skipped)});
+        changed_ = true;
+      }
+      const bool last = i + 1 == s.items.size();
+      if (last && (end || !tails.empty())) merge_exits(e, tails, end);
+      std::vector<Tail> inner = last ? tails : std::vector<Tail>{};
+      bool inner_end = last && end;
+      if (std::holds_alternative<ir::Block>(e.kind)) {
+        inner.emplace_back(ir::Exit::Kind::kBreak, e.id);
+      } else if (!std::holds_alternative<ir::If>(e.kind)) {
+        inner.assign(1, Tail(ir::Exit::Kind::kContinue, e.id));
+        inner_end = false;
+      }
+      for (Sequence* child : ir::child_sequences(e)) trim(*child, inner, inner_end);
+    }
+  }
+
+  // Of jumps that mean the same, one is used: leaving a loop that nothing follows is its break, leaving a block that
+  // nothing follows is what ends the sequence around.
+  void merge_exits(Element& e, const std::vector<Tail>& tails, bool end) {
+    const bool loop = std::holds_alternative<ir::For>(e.kind) || std::holds_alternative<ir::While>(e.kind);
+    if (!loop && !std::holds_alternative<ir::Block>(e.kind)) return;
+    const auto visit = [&](Element& inside) {
+      auto* x = std::get_if<ir::Exit>(&inside.kind);
+      const bool returns = std::holds_alternative<ir::Return>(inside.kind);
+      if (loop) {
+        const bool same =
+            returns ? end
+                    : x != nullptr && std::find(tails.begin(), tails.end(), Tail(x->kind, x->target)) != tails.end();
+        if (!same) return;
+        inside.kind = ir::Exit{ir::Exit::Kind::kBreak, e.id};
+      } else {
+        if (x == nullptr || x->target != e.id) return;
+        if (end)
+          inside.kind = ir::Return{};
+        else
+          *x = {tails.front().first, tails.front().second};
+      }
+      changed_ = true;
+    };
+    for (Sequence* child : ir::child_sequences(e)) ir::walk(*child, visit);
+  }
+
+  void tidy(Sequence& s) {
+    std::vector<std::unique_ptr<Element>> items = std::move(s.items);
+    s.items.clear();
+    for (auto& item : items) {
+      for (Sequence* child : ir::child_sequences(*item)) tidy(*child);
+      if (auto* m = std::get_if<ir::Map>(&item->kind); m != nullptr && m->body.items.size() == 1) {
+        Element& only = *m->body.items[0];
+        auto* b = std::get_if<ir::Block>(&only.kind);
+        if (b != nullptr && b->locals.empty()) {  // entered and left with the iteration, also when it is to be kept
+          retarget(b->body, only.id, item->id, ir::Exit::Kind::kContinue);
+          Sequence body = std::move(b->body);
+          m->body = std::move(body);
+          changed_ = true;
+        }
+      }
+      if (std::holds_alternative<ir::If>(item->kind)) {
+        branch(s, std::move(item));
+        continue;
+      }
+      auto* block = std::get_if<ir::Block>(&item->kind);
+      if (block != nullptr && block->locals.empty() && !keep_.contains(item->id)) {
+        if (!targets_.contains(item->id)) {
+          append(s, std::move(block->body));
+          changed_ = true;
+          continue;
+        }
+        while (!block->body.items.empty() && !exits_to(*block->body.items.front(), item->id)) {
+          s.items.push_back(std::move(block->body.items.front()));
+          block->body.items.erase(block->body.items.begin());
+          changed_ = true;
+        }
+      }
+      s.items.push_back(std::move(item));
+    }
+  }
+
+  // First as questions one after the other, then again as a chain.
+  void branch(Sequence& out, std::unique_ptr<Element> item) {
+    auto& b = std::get<ir::If>(item->kind).branches;
+    const auto pure = [](const tasklet::Expr& e) { return tasklet::uses_of(e).called.empty(); };
+    while (!b.empty() && b.back().body.items.empty() && pure(b.back().condition)) {  // does nothing, as does no branch
+      b.pop_back();
+      changed_ = true;
+    }
+    if (b.empty()) return;
+    if (is_else(b[0].condition)) {
+      append(out, std::move(b[0].body));
+      changed_ = true;
+      return;
+    }
+    if (b.size() < 2) {
+      out.items.push_back(std::move(item));
+      return;
+    }
+    Sequence otherwise;
+    if (b.size() == 2 && is_else(b[1].condition)) {
+      otherwise = std::move(b[1].body);
+    } else {
+      ir::If rest;
+      for (std::size_t k = 1; k < b.size(); ++k) rest.branches.push_back(std::move(b[k]));
+      auto inner = std::make_unique<Element>();
+      inner->id = g_.new_id();
+      inner->label = item->label;
+      inner->location = item->location;
+      inner->kind = std::move(rest);
+      branch(otherwise, std::move(inner));
+    }
+    ir::If::Branch first = std::move(b[0]);
+    b.clear();
+    if (leaves(first.body)) {
+      b.push_back(std::move(first));
+      changed_ = changed_ || !otherwise.items.empty();
+      out.items.push_back(std::move(item));
+      append(out, std::move(otherwise));
+    } else if (leaves(otherwise)) {
+      b.push_back({negated(first.condition), std::move(otherwise)});
+      changed_ = true;
+      out.items.push_back(std::move(item));
+      append(out, std::move(first.body));
+    } else if (first.body.items.empty() && !otherwise.items.empty()) {
+      b.push_back({negated(first.condition), std::move(otherwise)});
+      changed_ = true;
+      out.items.push_back(std::move(item));
+    } else {
+      b.push_back(std::move(first));
+      auto* inner = otherwise.items.size() == 1 ? std::get_if<ir::If>(&otherwise.items[0]->kind) : nullptr;
+      if (inner != nullptr) {
+        for (ir::If::Branch& more : inner->branches) b.push_back(std::move(more));
+      } else if (!otherwise.items.empty()) {
+        b.push_back({tasklet::Expr::literal(true), std::move(otherwise)});
+      }
+      out.items.push_back(std::move(item));
+    }
+  }
+
+  ir::Graph& g_;
+  const std::set<Id>& keep_;
+  std::set<Id> targets_;
+  bool changed_ = false;
+};
 
 // ---- states
 
@@ -405,14 +608,16 @@ void resolve_view_reads(ir::Graph& g) {
   });
 }
 
-void splice_blocks(ir::Graph& g, const std::set<Id>& keep) {
-  std::set<Id> targets;
-  collect_targets(g.body, targets);
-  splice(g.body, targets, keep);
+void normalise_flow(ir::Graph& g, const std::set<Id>& keep) {
+  FlowNormaliser(g, keep).run();
 }
 
 void normalise_states(ir::Graph& g) {
   ir::walk(g.body, [&](Element& e) {
+    if (auto* a = std::get_if<ir::Assign>(&e.kind)) {  // parallel: the order says nothing
+      std::stable_sort(a->items.begin(), a->items.end(),
+                       [](const auto& x, const auto& y) { return x.symbol < y.symbol; });
+    }
     auto* s = std::get_if<State>(&e.kind);
     if (s == nullptr) return;
     rename_connectors(g, *s);

@@ -7,13 +7,17 @@
 
 namespace sdfg::io {
 
-// Replaces blocks that declare nothing and that nothing leaves by their content, and a block that is the whole body of
-// a map by that map's iteration. Blocks in `keep` stay.
-void splice_blocks(ir::Graph& g, const std::set<ir::Id>& keep);
+// Control flow as jumps between blocks would be raised: blocks that declare nothing and that nothing leaves are their
+// content, a block that is the whole body of a map is that map's iteration, other blocks begin where they can first be
+// left; nothing stands behind a jump, none goes where the flow goes anyway; a branch that leaves needs no else, one
+// that skips the rest of its sequence has that for its else, an else branch that is a branch joins the one around,
+// branches without content are dropped. Blocks in `keep` stay.
+void normalise_flow(ir::Graph& g, const std::set<ir::Id>& keep);
 
 // States: drops access nodes that move nothing and order edges that order nothing, joins the access nodes by which a
 // state begins or ends at one container, sorts nodes and edges, and gives tasklet connectors names that are neither
-// containers nor symbols. Changes no meaning: sources and sinks of a state are not ordered among each other.
+// containers nor symbols. Changes no meaning: sources and sinks of a state are not ordered among each other. Likewise
+// the parts of an assignment, which are sorted by symbol.
 void normalise_states(ir::Graph& g);
 
 // Conditions and assignments read what a view shows, not the view, where the element can be told: files know views in

@@ -106,19 +106,31 @@ Assign* trailing_assign(Sequence& s, Sequence** where) {
   return nullptr;
 }
 
+// While { block { ... } update }: leaving the block goes on with the update, which is what continue says.
+ir::Element* continued_block(While& w, Assign* update) {
+  if (w.body.items.size() != 2 || std::get_if<Assign>(&w.body.items[1]->kind) != update) return nullptr;
+  auto* b = std::get_if<ir::Block>(&w.body.items[0]->kind);
+  return b != nullptr && b->locals.empty() ? w.body.items[0].get() : nullptr;
+}
+
 void find_candidates(Sequence& s, std::map<std::string, std::vector<Candidate>>& out) {
   for (std::size_t i = 0; i < s.items.size(); ++i) {
     for (Sequence* child : ir::child_sequences(*s.items[i])) find_candidates(*child, out);
-    auto* w = std::get_if<While>(&s.items[i]->kind);
+    // A block that the loop's inside leaves may begin between the first value and the loop.
+    Element* at = s.items[i].get();
+    for (auto* b = std::get_if<ir::Block>(&at->kind); b != nullptr && b->locals.empty() && !b->body.items.empty();
+         b = std::get_if<ir::Block>(&at->kind))
+      at = b->body.items.front().get();
+    auto* w = std::get_if<While>(&at->kind);
     if (w == nullptr || !w->test_first || i == 0) continue;
     auto* init = std::get_if<Assign>(&s.items[i - 1]->kind);
     Sequence* where = nullptr;
     Assign* update = init == nullptr ? nullptr : trailing_assign(w->body, &where);
-    if (update == nullptr || update->items.size() != 1 || continues(w->body, s.items[i]->id)) continue;
+    if (update == nullptr || update->items.size() != 1 || continues(w->body, at->id)) continue;
     const std::string& v = update->items[0].symbol;
     for (std::size_t k = 0; k < init->items.size(); ++k) {
       if (init->items[k].symbol == v && assignments_of(w->body, v) == 1)
-        out[v].push_back({&s, s.items[i - 1].get(), k, s.items[i].get()});
+        out[v].push_back({&s, s.items[i - 1].get(), k, at});
     }
   }
 }
@@ -165,8 +177,18 @@ void raise_counted_loops(ir::Graph& g) {
         const std::map<std::string, tasklet::Expr, std::less<>> names{{symbol, tasklet::Expr::name(variable.name)}};
         f.condition = tasklet::replace_names(w.condition, names);
         f.update = tasklet::replace_names(update->items[0].value, names);
+        ir::Element* block = continued_block(w, update);
         where->items.pop_back();
-        f.body = std::move(w.body);
+        if (block != nullptr) {
+          ir::walk(std::get<ir::Block>(block->kind).body, [&](Element& e) {
+            auto* x = std::get_if<ir::Exit>(&e.kind);
+            if (x != nullptr && x->target == block->id) *x = {ir::Exit::Kind::kContinue, c.loop->id};
+          });
+          Sequence inside = std::move(std::get<ir::Block>(block->kind).body);
+          f.body = std::move(inside);
+        } else {
+          f.body = std::move(w.body);
+        }
         g.symbols.insert(std::move(variable));
         ir::substitute_symbols(g, f.body, {{symbol, symbolic::Expr::symbol(f.variable)}});
         c.loop->kind = std::move(f);

@@ -82,7 +82,7 @@ std::string gzip(std::string_view bytes) {
 WrittenGraph write_bytes(const ir::Graph& graph, const SaveOptions& options) {
   WrittenGraph out;
   ir::Graph normal = graph.clone();
-  splice_blocks(normal, {});
+  normalise_flow(normal, {});
   resolve_view_reads(normal);
   normalise_states(normal);
   out.bytes = write_json(Writer(normal, options.dialect, out.warnings).run(), options.dialect, options.readable);

@@ -17,6 +17,17 @@ bool is_true(const tasklet::Expr& e) {
   return v != nullptr && *v;
 }
 std::string negation(const std::string& condition) {
+  constexpr std::string_view kNot = "(not ";
+  if (condition.starts_with(kNot)) {
+    int depth = 0;
+    std::size_t close = 0;
+    while (close < condition.size()) {
+      depth += condition[close] == '(' ? 1 : condition[close] == ')' ? -1 : 0;
+      if (depth == 0) break;
+      ++close;
+    }
+    if (close + 1 == condition.size()) return condition.substr(kNot.size(), condition.size() - kNot.size() - 1);
+  }
   return "(not " + condition + ")";
 }
 dace::CodeBlock python(std::string text) {
@@ -79,6 +90,20 @@ void Writer::plan_jumps() {
       if (looped && can_nest(e)) calls_.insert(e.id);
     }
   });
+  // DaCe 1.0.2 can't compile conditional blocks that it has read, nor leave its loop regions by jumps.
+  if (dialect_ == SdfgDialect::kV1) {
+    ir::walk(g_.body, [&](const ir::Element& e, const ir::Ancestors& above) {
+      if (std::holds_alternative<ir::If>(e.kind)) jumps_.insert(e.id);
+      if (!std::holds_alternative<ir::Exit>(e.kind) && !std::holds_alternative<ir::Return>(e.kind)) return;
+      for (std::size_t k = above.size(); k-- > 0;) {
+        const ir::Element& a = *above[k];
+        if (std::holds_alternative<ir::Map>(a.kind) || std::holds_alternative<ir::Consume>(a.kind) ||
+            calls_.contains(a.id))
+          break;
+        if (is_loop(a)) jumps_.insert(a.id);
+      }
+    });
+  }
   for (bool changed = true; changed;) {
     const std::size_t before = jumps_.size();
     for (const Jump& j : jumps) {
@@ -99,16 +124,9 @@ int Writer::append(RegionState& r, dace::Block b) {
   r.region.blocks.push_back(std::move(b));
   if (!r.started) r.region.start = index;
   r.started = true;
-  for (OpenEnd& end : r.open) {
-    dace::InterstateEdge e;
-    e.src = end.block;
-    e.dst = index;
-    e.condition = python(end.condition);
-    e.assignments = std::move(end.assignments);
-    r.region.edges.push_back(std::move(e));
-  }
+  for (OpenEnd& end : r.open) connect(r, end, index);
   r.open.clear();
-  r.open.push_back({index, "", {}});
+  r.open.push_back({index, "", {}, 0});
   return index;
 }
 
@@ -118,18 +136,45 @@ void Writer::need_clean_end(Context& c, RegionState& r) {
   append(r, {unique_label(c, "point"), {}, dace::State{}});
 }
 
+void Writer::connect(RegionState& r, OpenEnd& from, int to) {
+  dace::InterstateEdge e;
+  e.src = from.block;
+  e.dst = to;
+  e.condition = python(from.condition);
+  e.assignments = std::move(from.assignments);
+  r.region.edges.push_back(std::move(e));
+  r.orders.push_back(from.order);
+}
+
+// The question comes before its negation in the list of edges, wherever they lead.
 void Writer::finish(Context& c, RegionState& r) {
   const bool pending = std::any_of(r.open.begin(), r.open.end(),
                                    [](const OpenEnd& e) { return !e.assignments.empty() || !e.condition.empty(); });
-  if (!r.started || pending) append(r, {unique_label(c, "end"), {}, dace::State{}});
+  if (!r.started || pending || r.open.size() > 1) append(r, {unique_label(c, "end"), {}, dace::State{}});
+  std::vector<std::size_t> order(r.orders.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(r.region.edges[a].src, r.orders[a]) < std::pair(r.region.edges[b].src, r.orders[b]);
+  });
+  std::vector<dace::InterstateEdge> edges;
+  for (const std::size_t i : order) edges.push_back(std::move(r.region.edges[i]));
+  r.region.edges = std::move(edges);
 }
 
-void Writer::region(Context& c, dace::Region& out, const ir::Sequence& s, const std::vector<std::string>& zeroed) {
+void Writer::region(Context& c, dace::Region& out, const ir::Sequence& s) {
   RegionState r{out, {}, false};
-  for (const std::string& name : zeroed) {
+  sequence(c, r, s);
+  finish(c, r);
+}
+
+// The outermost region of a graph.
+void Writer::graph_region(Context& c, const ir::Sequence& s, const std::vector<std::string>& locals) {
+  RegionState r{c.sdfg.body, {}, false};
+  for (const std::string& name : locals) {
     if (g_.containers.at(name).zeroed && !accessed_.contains(name)) zero(c, r, name);
   }
   sequence(c, r, s);
+  for (OpenEnd& end : c.returns) r.open.push_back(std::move(end));
   finish(c, r);
 }
 
@@ -161,10 +206,20 @@ void Writer::element(Context& c, RegionState& r, const ir::Element& e) {
     leave(c, r, *x, e);
   } else {
     if (c.nested()) fail("a return inside of a part that a file can only write as a nested graph", e.id);
-    append(r, {label_of(c, e, "leave"), {}, dace::ReturnBlock{}});
-    r.open.clear();
+    end_graph(c, r, e);
   }
   path_.pop_back();
+}
+
+// Ends the graph that is being written.
+void Writer::end_graph(Context& c, RegionState& r, const ir::Element& e) {
+  if (dialect_ == SdfgDialect::kV1) {
+    if (!r.started) append(r, {unique_label(c, "point"), {}, dace::State{}});
+    for (OpenEnd& end : r.open) c.returns.push_back(std::move(end));
+  } else {
+    append(r, {label_of(c, e, "leave"), {}, dace::ReturnBlock{}});
+  }
+  r.open.clear();
 }
 
 // ---- assignments
@@ -254,7 +309,7 @@ void Writer::loop_jumps(Context& c, RegionState& r, const ir::Element& e) {
     const int at = r.open.front().block;
     if (test.empty()) return;
     r.open.front().condition = test;
-    after.push_back({at, negation(test), {}});
+    after.push_back({at, negation(test), {}, 1});
   };
   targets_[e.id] = {Target::Kind::kJumpLoop, {}, {}};
   if (test_first) split();
@@ -273,14 +328,7 @@ void Writer::loop_jumps(Context& c, RegionState& r, const ir::Element& e) {
       split();
       if (!update_first) update();
     }
-    for (OpenEnd& end : r.open) {
-      dace::InterstateEdge back;
-      back.src = end.block;
-      back.dst = head;
-      back.condition = python(end.condition);
-      back.assignments = std::move(end.assignments);
-      r.region.edges.push_back(std::move(back));
-    }
+    for (OpenEnd& end : r.open) connect(r, end, head);
   }
   r.open = std::move(after);
   for (OpenEnd& end : t.breaks) r.open.push_back(std::move(end));
@@ -302,22 +350,23 @@ void Writer::branch(Context& c, RegionState& r, const ir::Element& e) {
     append(r, {label_of(c, e, "branch"), {}, std::move(b)});
     return;
   }
-  const int guard = append(r, {label_of(c, e, "branch"), {}, dace::State{}});
+  // One question after the other.
   OpenEnds after;
   for (std::size_t k = 0; k < i.branches.size(); ++k) {
-    const bool last = has_else && k + 1 == i.branches.size();
-    std::string condition = text(i.branches[k].condition, e.id);
-    if (last) condition = k == 1 ? negation(text(i.branches[0].condition, e.id)) : std::string();
-    r.open.clear();
-    r.open.push_back({guard, std::move(condition), {}});
-    sequence(c, r, i.branches[k].body);
-    for (OpenEnd& end : r.open) after.push_back(std::move(end));
+    if (!(has_else && k + 1 == i.branches.size())) {
+      const int guard = append(r, {label_of(c, e, "branch"), {}, dace::State{}});
+      const std::string condition = text(i.branches[k].condition, e.id);
+      r.open.clear();
+      r.open.push_back({guard, condition, {}, 0});
+      OpenEnds otherwise{{guard, negation(condition), {}, 1}};
+      sequence(c, r, i.branches[k].body);
+      for (OpenEnd& end : r.open) after.push_back(std::move(end));
+      r.open = std::move(otherwise);
+    } else {
+      sequence(c, r, i.branches[k].body);
+    }
   }
-  if (!has_else) {
-    after.push_back(
-        {guard, i.branches.size() == 1 ? negation(text(i.branches[0].condition, e.id)) : std::string(), {}});
-  }
-  r.open = std::move(after);
+  for (OpenEnd& end : after) r.open.push_back(std::move(end));
 }
 
 // ---- blocks and exits
@@ -363,10 +412,7 @@ void Writer::leave(Context& c, RegionState& r, const ir::Exit& x, const ir::Elem
                  is_break ? decltype(dace::Block::kind)(dace::BreakBlock{}) : dace::ContinueBlock{}});
       r.open.clear();
       return;
-    case Target::Kind::kReturn:
-      append(r, {label_of(c, e, "leave"), {}, dace::ReturnBlock{}});
-      r.open.clear();
-      return;
+    case Target::Kind::kReturn: end_graph(c, r, e); return;
     case Target::Kind::kJumpLoop:
     case Target::Kind::kJumpBlock: break;
   }

@@ -71,6 +71,26 @@ tasklet::Body bare(const tasklet::Body& body) {
   return out;
 }
 
+// `int64_t(x)` for `dace.int64(x)`: in control flow DaCe takes a module's name for a symbol and pastes others into C++.
+std::string plain(std::string text) {
+  constexpr std::string_view kModule = "dace.";
+  for (std::size_t at = text.find(kModule); at != std::string::npos; at = text.find(kModule, at)) {
+    const bool word = at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 || text[at - 1] == '_' ||
+                                 text[at - 1] == '.');
+    if (word) {
+      at += kModule.size();
+      continue;
+    }
+    text.erase(at, kModule.size());
+    std::size_t end = at;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) ++end;
+    const std::string name = text.substr(at, end - at);
+    if (name.starts_with("int") || name.starts_with("uint")) text.insert(end, "_t");
+    if (name == "float64") text.replace(at, name.size(), "double");
+  }
+  return text;
+}
+
 }  // namespace
 
 Writer::Writer(const ir::Graph& g, SdfgDialect dialect, std::vector<std::string>& warnings)
@@ -103,11 +123,11 @@ std::string Writer::text(const tasklet::Expr& e, ir::Id at) {
            at);
   }
   try {
-    const std::string short_text = tasklet::to_python(bare(e));
+    const std::string short_text = plain(tasklet::to_python(bare(e)));
     if (same(tasklet::infer_types(tasklet::parse_expression(short_text), environment_), e)) return short_text;
   } catch (const Error&) {  // then the long form
   }
-  return tasklet::to_python(e);
+  return plain(tasklet::to_python(e));
 }
 
 std::string Writer::text(const ir::State& s, const ir::Node& n) {
@@ -209,7 +229,10 @@ void Writer::describe(Context& c, const std::string& name, bool connector) {
   if (!c.described.insert(name).second) return;
   symbolic::SymbolSet symbols;
   ir::add_layout_symbols(g_, k, symbols);
-  for (const std::string& s : symbols) declare_symbol(c, s, false);
+  for (const std::string& s : symbols) {
+    const ir::Symbol* symbol = g_.symbols.find(s);
+    if (symbol != nullptr && symbol->binder == ir::BinderKind::kParameter) declare_symbol(c, s, false);
+  }
   c.sdfg.add(descriptor(k, connector));
 }
 
@@ -225,7 +248,7 @@ dace::Sdfg Writer::run() {
   out.arg_names = g_.parameters;
   collect_tables();
   plan_jumps();
-  Context c{out, nullptr, {}, {}, {}};
+  Context c{out, nullptr, {}, {}, {}, {}};
   for (const std::string& p : g_.parameters) {
     if (g_.symbols.contains(p))
       declare_symbol(c, p, false);
@@ -239,7 +262,7 @@ dace::Sdfg Writer::run() {
     describe(c, k.name, false);
     zeroed.push_back(k.name);
   }
-  region(c, out.body, g_.body, zeroed);
+  graph_region(c, g_.body, zeroed);
   return out;
 }
 

@@ -602,7 +602,7 @@ int Writer::nested(StateOut& o, ScopeFrame* f, const ir::Sequence& s, const std:
   call.sdfg = std::make_shared<dace::Sdfg>();
   dace::Sdfg& inner = *call.sdfg;
   inner.name = unique_label(o.c, label);
-  Context c{inner, &o.c, {}, {}, {}};
+  Context c{inner, &o.c, {}, {}, {}, {}};
   symbolic::SymbolSet passed;
   const auto pass = [&](const symbolic::SymbolSet& names) {
     for (const std::string& name : names) {
@@ -621,8 +621,8 @@ int Writer::nested(StateOut& o, ScopeFrame* f, const ir::Sequence& s, const std:
   for (const std::string& name : declared) inside.push_back(&g_.containers.at(name));
   for (const ir::Container* k : inside) ir::add_layout_symbols(g_, *k, used);
   for (const std::string& name : used) {
-    declare_symbol(c, name, bound.contains(name));
-    if (bound.contains(name) || !g_.symbols.contains(name)) continue;
+    if (bound.contains(name) || !g_.symbols.contains(name)) continue;  // declared where it is bound
+    declare_symbol(c, name, false);
     call.symbol_mapping.emplace_back(name, name);
     call.mapped.push_back(Expr::symbol(name));
     if (!o.c.bound.contains(name)) declare_symbol(o.c, name, false);
@@ -633,7 +633,7 @@ int Writer::nested(StateOut& o, ScopeFrame* f, const ir::Sequence& s, const std:
   }
   if (own_block != nullptr) declare_locals(c, own_block->locals, true);
   targets_[id] = {Target::Kind::kReturn, {}, {}};
-  region(c, inner.body, s, own_block != nullptr ? own_block->locals : std::vector<std::string>{});
+  graph_region(c, s, own_block != nullptr ? own_block->locals : std::vector<std::string>{});
 
   n.kind = std::move(call);
   const int v = o.add(std::move(n), f);

@@ -40,6 +40,7 @@ class Writer {
     int block = -1;
     std::string condition;  // empty: unconditional
     std::vector<std::pair<std::string, std::string>> assignments;
+    int order = 0;  // among the ends of its block
   };
   using OpenEnds = std::vector<OpenEnd>;
   // One (nested) SDFG while it is filled.
@@ -49,6 +50,7 @@ class Writer {
     std::set<std::string> described;  // containers in its table
     std::map<std::string, int> labels;
     std::set<std::string> bound;  // symbols that this graph itself binds
+    OpenEnds returns;             // jumps to its end
     bool nested() const { return parent != nullptr; }
   };
   // One region while it is filled.
@@ -56,6 +58,7 @@ class Writer {
     dace::Region& region;
     OpenEnds open;
     bool started = false;
+    std::vector<int> orders = {};  // of the region's edges
   };
   // Where the exits of an element go.
   struct Target {
@@ -84,8 +87,10 @@ class Writer {
   void element(Context& c, RegionState& r, const ir::Element& e);
   int append(RegionState& r, dace::Block b);
   void need_clean_end(Context& c, RegionState& r);
+  void connect(RegionState& r, OpenEnd& from, int to);
   void finish(Context& c, RegionState& r);
-  void region(Context& c, dace::Region& out, const ir::Sequence& s, const std::vector<std::string>& zeroed = {});
+  void region(Context& c, dace::Region& out, const ir::Sequence& s);
+  void graph_region(Context& c, const ir::Sequence& s, const std::vector<std::string>& locals);
   void assign(Context& c, RegionState& r, const ir::Assign& a, const ir::Element& e);
   void set_symbol(Context& c, RegionState& r, const std::string& symbol, const tasklet::Expr& value, ir::Id id);
   void loop_region(Context& c, RegionState& r, const ir::Element& e);
@@ -93,6 +98,7 @@ class Writer {
   void branch(Context& c, RegionState& r, const ir::Element& e);
   void block(Context& c, RegionState& r, const ir::Element& e);
   void leave(Context& c, RegionState& r, const ir::Exit& x, const ir::Element& e);
+  void end_graph(Context& c, RegionState& r, const ir::Element& e);
   void zero(Context& c, RegionState& r, const std::string& container);
   void declare_locals(Context& c, const std::vector<std::string>& names, bool entered_once);
 

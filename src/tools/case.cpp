@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sdfg/compile.hpp>
 
@@ -141,8 +142,23 @@ CaseResult run_case(const Graph& graph, const Case& c, const std::string& inputs
     interpret::run(g, arguments);
     result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   } else {
-    const AnyFunction f = compile(graph, options);
+    AnyFunction f = compile(graph, options);
     result.stats = f.stats();
+    std::vector<std::int64_t> symbols;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const ir::Symbol* symbol = g.symbols.find(g.parameters[i]);
+      if (symbol != nullptr && symbol->type.is_scalar())
+        symbols.push_back(tasklet::Value::load(slots[i].pointer, symbol->type.scalar()).as_int());
+    }
+    std::vector<std::byte> workspace;
+    if (const std::int64_t size = f.workspace_size(symbols); size > 0) {
+      constexpr std::size_t kAlignment = 64;
+      workspace.resize(static_cast<std::size_t>(size) + kAlignment);
+      void* at = workspace.data();
+      std::size_t room = workspace.size();
+      std::align(kAlignment, static_cast<std::size_t>(size), at, room);
+      f.set_workspace(at, size);
+    }
     std::vector<void*> args(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i)
       args[i] = f.parameters()[i].is_pointer ? static_cast<void*>(&slots[i].pointer) : slots[i].pointer;

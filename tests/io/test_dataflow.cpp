@@ -112,7 +112,8 @@ TEST_CASE("continue in a map is the return of its nested graph") {
   Maker m = start();
   ir::Element& map = m.map_element(m.body(), "i", "0:N");
   auto& body = Maker::body_of(map);
-  m.continue_(m.if_(body, {"v[i] < 0.0"}).branches[0].body, map);
+  auto& loop = m.loop(body, "k", "0", "k < M", "k + 1");
+  m.continue_(m.if_(loop, {"A[i, k] < 0.0"}).branches[0].body, map);
   m.tasklet(body, "o = a", {"a = v[i]"}, {"o = A[i, 0]"});
   CHECK(all_of(json_of(m.g), "ReturnBlock").size() == 1);
   CHECK(ir::digest(read_back(m.g)) == ir::digest(stable(m.g)));

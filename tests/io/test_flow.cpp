@@ -83,6 +83,17 @@ TEST_CASE("branches are a conditional block, the else branch without a condition
   stable(m.g);
 }
 
+TEST_CASE("a branch that skips the rest reads back as the choice that it is") {
+  Maker m = start();
+  ir::Element& loop = m.loop_element(m.body(), "i", "0", "i < N", "i + 1");
+  m.continue_(m.if_(Maker::body_of(loop), {"A[i] < 0.0"}).branches[0].body, loop);
+  add_one(m, Maker::body_of(loop), "i");
+  const ir::Graph again = stable(m.g);
+  const auto& body = std::get<ir::For>(again.body.items.at(0)->kind).body;
+  REQUIRE(body.items.size() == 1);
+  CHECK(std::get<ir::If>(body.items.at(0)->kind).branches.size() == 1);
+}
+
 TEST_CASE("an empty branch and a branch that is always taken read back") {
   Maker m = start();
   m.if_(m.body(), {"N > 2"});
@@ -95,10 +106,15 @@ TEST_CASE("break, continue and return are blocks") {
   Maker m = start();
   ir::Element& loop = m.loop_element(m.body(), "i", "0", "i < N", "i + 1");
   auto& body = Maker::body_of(loop);
-  m.continue_(m.if_(body, {"A[i] < 0.0"}).branches[0].body, loop);
-  m.break_(m.if_(body, {"A[i] > 9.0"}).branches[0].body, loop);
+  ir::Element& inner = m.while_element(body, "A[0] < 1.0");
+  m.break_(m.if_(Maker::body_of(inner), {"A[i] > 9.0"}).branches[0].body, inner);
+  m.continue_(m.if_(m.if_(Maker::body_of(inner), {"A[i] < 0.0"}).branches[0].body, {"A[i + 1] < 0.0"}).branches[0].body,
+              inner);
+  add_one(m, std::get<ir::If>(Maker::body_of(inner).items[1]->kind).branches[0].body, "1");
+  add_one(m, Maker::body_of(inner), "i");
   m.return_(m.if_(body, {"A[i] == 4.0"}).branches[0].body);
   add_one(m, body, "i");
+  add_one(m, m.body(), "2");
   const Json json = json_of(m.g);
   only(json, "BreakBlock");
   only(json, "ContinueBlock");
@@ -127,7 +143,8 @@ TEST_CASE("leaving a block that assigns outer symbols becomes jumps") {
   m.assign(m.body(), {{"k", "0"}});
   ir::Element& block = m.block_element(m.body());
   auto& body = Maker::body_of(block);
-  m.break_(m.if_(body, {"A[0] > 1.0"}).branches[0].body, block);
+  auto& loop = m.loop(body, "i", "0", "i < N", "i + 1");
+  m.break_(m.if_(loop, {"A[i] > 1.0"}).branches[0].body, block);
   m.assign(body, {{"k", "3"}});
   m.tasklet(m.body(), "o = k", {}, {"o = A[1]"});
   const Json json = json_of(m.g);
@@ -143,6 +160,7 @@ TEST_CASE("leaving a block that is closed in itself is the return of a nested gr
   m.break_(m.if_(Maker::body_of(loop), {"A[i] > 1.0"}).branches[0].body, block);
   add_one(m, Maker::body_of(loop), "i");
   add_one(m, Maker::body_of(block), "0");
+  add_one(m, m.body(), "1");
   const Json nested = only(json_of(m.g), "NestedSDFG");
   CHECK(all_of(nested, "ReturnBlock").size() == 1);
   CHECK(attributes(nested).at("symbol_mapping") == Json({{"N", "symbol($N, dtype=dace.int64)"}}));
