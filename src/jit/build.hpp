@@ -28,7 +28,7 @@ struct CompiledProgram {
   codegen::SourceMap map;
   std::string graph_text;
   std::vector<std::string> explanations;
-  std::vector<std::string> lapack;  // functions of LAPACK that the code may call
+  std::vector<std::string> lapack;                // functions of LAPACK that the code may call
   std::vector<compiler::Diagnostic> diagnostics;  // of the compiler, with lines of `source`
   // The device half; empty without one.
   Placement placement;
