@@ -14,7 +14,11 @@ namespace sdfg::device::emulated {
 namespace {
 
 // Address space only: memory is used where it is touched. Less where the process may not have that much.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // its checker keeps several bytes per byte
+#else
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 30;
+#endif
 constexpr std::uint64_t kLeastBytes = std::uint64_t{256} << 20;
 // Every 16 bits of it are a NaN of both 16-bit types, so every 32 and 64 bits are one too.
 constexpr std::uint16_t kPoison = 0xfff5;

@@ -7,6 +7,9 @@
 #include <cstring>
 #include <sdfg/error.hpp>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 #if defined(__SANITIZE_THREAD__)
 extern "C" {
 void* __tsan_get_current_fiber();
@@ -90,6 +93,10 @@ Fiber::~Fiber() {
 }
 
 void Fiber::start(Body body, void* argument) noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+  // An abandoned fiber leaves the marks of its frames behind.
+  ASAN_UNPOISON_MEMORY_REGION(low_ + kGuardBytes, kStackBytes);
+#endif
   // What sdfg_switch_stack pops: r15, r14, r13, r12, rbx, rbp, and where it returns to.
   auto* top = reinterpret_cast<std::uint64_t*>(high_) - 9;  // so that a call from there finds the stack aligned
   std::memset(top, 0, 9 * sizeof *top);
