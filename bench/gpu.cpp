@@ -40,6 +40,15 @@ struct Driver {
     }
     return reinterpret_cast<Signature*>(f);
   }
+  // As an application with CUDA code of its own would have it: the device's primary context is current.
+  void use_primary_context() const {
+    void* context = nullptr;
+    if (get<int(unsigned)>("cuInit")(0) != 0 || get<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, 0) != 0 ||
+        get<int(void*)>("cuCtxSetCurrent")(context) != 0) {
+      std::fprintf(stderr, "bench_gpu: the device's context can't be used\n");
+      std::exit(1);
+    }
+  }
   void synchronise() const {
     static auto* const f = get<int()>("cuCtxSynchronize");
     if (f() != 0) {
@@ -119,7 +128,11 @@ sdfg::Builder transposition() {
   sdfg::Builder g("transposition");
   auto N = g.symbol("N");
   auto A = g.array<double>("A", {N, N}, kOnDevice), B = g.array<double>("B", {N, N}, kOnDevice);
-  B = sdfg::transpose(A);
+  g.state("transpose", [&](sdfg::State& s) {
+    auto node = s.library("transpose", sdfg::nodes::Transpose{});
+    s.edge(s.access(A), node["_inp"]);
+    s.edge(node["_out"], s.access(B));
+  });
   return g;
 }
 
@@ -190,6 +203,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const Driver driver;
+  driver.use_primary_context();
   try {
     const std::int64_t n = std::int64_t{1} << 27;
     const std::int64_t side = 8192;

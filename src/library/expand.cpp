@@ -147,6 +147,7 @@ class Expansion {
     n.emitter = &emitter;
     n.reasons = reasons_;
     const bool device = kernels_ == 0 && on_device(state, node.id);
+    n.makes_kernels = device;
     n.options = device || kernels_ > 0 ? &device_options_ : &options_;
     try {
       std::set<std::string> read;

@@ -19,6 +19,7 @@ struct Node {
   Emitter* emitter = nullptr;
   std::vector<std::string>* reasons = nullptr;
   const ExpandOptions* options = nullptr;
+  bool makes_kernels = false;  // the operands are in device memory, and the node is the host's
 
   const Operand& in(std::string_view connector) const;
   const Operand& out(std::string_view connector) const;

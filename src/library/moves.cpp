@@ -249,7 +249,59 @@ void permute(const Node& n, const Operand& in, const Operand& out, const std::ve
 
 }  // namespace
 
+namespace {
+
+// Through a tile of shared memory, so that both sides are touched along contiguous rows: 32 x 32 elements a block,
+// eight rows at a time. The tile's rows are one longer, or a column would lie in one bank.
+void transpose_by_tiles(const Node& n, const Operand& in, const Operand& out) {
+  constexpr std::int64_t kSide = 32, kRows = 8;
+  const ScalarType t = out.type();
+  const Expr rows = in.extent(0), columns = in.extent(1);
+  const auto tiles = [](const Expr& extent) { return symbolic::ceil_div(extent, kSide); };
+  n.emitter
+      ->map({{"tile_row", tiles(rows)}, {"tile_column", tiles(columns)}},
+            [&](Emitter& block, std::vector<Expr> b) {
+              block.with_transient("tile", t, {Expr(kSide), Expr(kSide + 1)}, [&](Emitter& e, const std::string& tile) {
+                e.graph().containers.at(tile).storage = ir::Storage::kGpuShared;
+                const auto phase = [&](const std::function<void(Emitter&, const Expr& slow, const Expr& fast)>& body) {
+                  ir::Map& threads =
+                      e.map({{"y", Expr(kRows)}, {"x", Expr(kSide)}}, [&](Emitter& thread, std::vector<Expr> p) {
+                        thread.loop("r", 0, kSide / kRows,
+                                    [&](Emitter& here, const Expr& r) { body(here, p[0] + r * Expr(kRows), p[1]); });
+                      });
+                  threads.schedule = ir::Schedule::kThreadBlock;
+                };
+                const auto inside = [&](const Expr& i, const Expr& j) {
+                  return tasklet::from_symbolic(symbolic::logical_and(symbolic::lt(i, rows), symbolic::lt(j, columns)));
+                };
+                phase([&](Emitter& here, const Expr& slow, const Expr& fast) {
+                  const Expr i = b[0] * Expr(kSide) + slow, j = b[1] * Expr(kSide) + fast;
+                  here.branch(inside(i, j), [&](Emitter& point) {
+                    point.compute({{"a", in.data(), in.element(std::vector<Expr>{i, j})}},
+                                  cast(name("a", in.type()), t), {tile, ir::Subset::index({slow, fast}), {}});
+                  });
+                });
+                phase([&](Emitter& here, const Expr& slow, const Expr& fast) {
+                  const Expr i = b[0] * Expr(kSide) + fast, j = b[1] * Expr(kSide) + slow;
+                  here.branch(inside(i, j), [&](Emitter& point) {
+                    point.compute({{"a", tile, ir::Subset::index({fast, slow})}}, name("a", t),
+                                  {out.data(), out.element(std::vector<Expr>{j, i}), {}});
+                  });
+                });
+              });
+            })
+      .schedule = ir::Schedule::kDevice;
+}
+
+}  // namespace
+
 void expand(const ir::Transpose&, const Node& n) {
+  const Operand in = n.only_in().fitted(2), out = n.only_out().fitted(2);
+  if (n.makes_kernels && in.stride(1).is_one() && out.stride(1).is_one() && size_of(out.type()) <= 16) {
+    n.reason("tiles of shared memory");
+    transpose_by_tiles(n, in, out);
+    return;
+  }
   permute(n, n.only_in().fitted(2), n.only_out().fitted(2), {1, 0}, 1.0, 0.0);
 }
 

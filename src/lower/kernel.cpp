@@ -347,6 +347,35 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
       }
       level(at + 1, condition);
     };
+    if (a.runs) {
+      guarded(guard, [&] {
+        const std::size_t d = a.dimensions.front();
+        const auto constant = [&](const Text& wish, Text value) {
+          Declare declare;
+          declare.type = "int64_t";
+          declare.name = names_.fresh(wish);
+          declare.init = std::move(value);
+          declare.is_const = true;
+          const Text name = declare.name;
+          emit(std::move(declare), e.id);
+          return name;
+        };
+        const Expr past = m.ranges[d].end + 1;
+        const Text run = constant("run", "(" + expr(a.points) + " - 1) / (int64_t)gridDim." + axis + " + 1");
+        const Text first = constant("first", coordinate(d, position + " * " + run));
+        const Text limit = parenthesised(expr(past));
+        const Text stop =
+            constant("stop", first + " + " + run + " < " + limit + " ? " + first + " + " + run + " : " + limit);
+        For f;
+        f.type = "int64_t";
+        f.variable = names_.of(m.params[d]);
+        f.begin = first;
+        f.bound = stop;
+        f.body = collect([&] { level(at + 1, {}); });
+        emit(std::move(f), e.id);
+      });
+      return;
+    }
     if (a.strided) {
       guarded(guard, [&] {
         For f;

@@ -88,6 +88,10 @@ KernelPlan plan_kernel(const ir::Graph&, const ir::Map& m, const symbolic::Facts
     const auto most = symbolic::constant_upper(a.points, facts);
     const bool fits = most && (*most <= a.threads || (*most - 1) / a.threads < a.most_blocks);
     a.strided = !fits && (k != 0 || m.gpu_max_blocks > 0);
+    if (k == 1 && a.strided && m.gpu_max_blocks == 0 && !plan.blockwise && a.threads == 1 && a.dimensions.size() == 1) {
+      const ir::Range& r = m.ranges[a.dimensions.front()];
+      a.runs = r.step.is_one() && !uses_any(r, m.params);
+    }
     // What a capped axis may take leaves less for the next.
     if (m.gpu_max_blocks > 0) {
       const std::int64_t used = most ? std::clamp<std::int64_t>((*most - 1) / a.threads + 1, 1, a.most_blocks) : 0;

@@ -23,6 +23,7 @@ struct KernelAxis {
   std::int64_t threads = 1;             // per block
   std::int64_t most_blocks = 1;         // cap of the grid
   bool strided = false;                 // the grid may be smaller than the points: threads take several in strides
+  bool runs = false;  // instead of strides: blocks take runs of neighbours, which share what they read
 };
 
 struct KernelPlan {

@@ -71,16 +71,18 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
     }
     Text grid;
     Text used = "1";
+    Text across = "1";  // blocks in x
     for (std::size_t k = 0; k < 3; ++k) {
       const KernelAxis& a = l.plan.axes[k];
       Text blocks = "1";
       if (!a.dimensions.empty()) {
-        if (const auto points = a.points.constant()) {
+        if (const auto points = a.points.constant(); points && !a.runs) {
           const std::int64_t n = *points <= 0 ? 0 : (*points - 1) / a.threads + 1;
           blocks = std::to_string(a.strided ? std::min(n, a.most_blocks) : n);
         } else {
           // Without strides every point needs its thread: a grid that no device has is an error of the launch.
-          blocks = "sdfg_blocks(" + expr(a.points) + ", " + std::to_string(a.threads);
+          blocks = (a.runs ? "sdfg_runs(" : "sdfg_blocks(") + expr(a.points) + ", " +
+                   (a.runs ? across : std::to_string(a.threads));
           if (a.strided) {
             // A cap of all blocks together leaves the later axes what the earlier ones do not use.
             const Text most = std::to_string(a.most_blocks);
@@ -99,6 +101,7 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
           }
         }
       }
+      if (k == 0) across = blocks;
       grid += (k ? ", " : "") + blocks;
     }
     Text block;

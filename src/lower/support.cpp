@@ -198,6 +198,12 @@ constexpr const char* kLaunchText = R"(
   const int64_t blocks = points > 0 ? (points - 1) / threads + 1 : 0;
   return blocks < most ? blocks : most;
 }
+// Blocks for points in a row, each for a run of neighbours, as long as enough blocks are left for the whole device.
+[[maybe_unused]] static inline int64_t sdfg_runs(int64_t points, int64_t across, int64_t most) {
+  const int64_t work = points < 65536 && across < 65536 ? points * across : 2147483647;
+  const int64_t run = work < 16384 ? 1 : work > 65536 ? 8 : work / 8192;
+  return sdfg_blocks(points, run, most);
+}
 [[maybe_unused]] static inline int64_t sdfg_rest(int64_t most, int64_t used) {
   return used > 0 && used < most ? most / used : 1;
 }

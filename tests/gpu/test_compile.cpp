@@ -226,3 +226,54 @@ TEST_CASE("waiting and copying do not grow with the number of kernels") {
   CHECK(many.to_device.count == 2);
   CHECK(many.to_host.count == 2);
 }
+
+TEST_CASE("blocks take runs of rows when there are many") {
+  Builder g("rows");
+  auto N = g.symbol("N"), M = g.symbol("M");
+  auto A = g.array<double>("A", {N, M}, {.storage = Storage::kGpuGlobal});
+  auto B = g.array<double>("B", {N, M}, {.storage = Storage::kGpuGlobal});
+  g.map({"i", 1, N - 1}, {"j", 0, M}, [&](auto i, auto j) { B(i, j) = A(i - 1, j) + A(i, j) + A(i + 1, j); },
+        {.schedule = Schedule::kDevice});
+  const auto f = compile<void(double*, double*, std::int64_t, std::int64_t)>(g.graph(), emulated());
+  CHECK(f.source().find("sdfg_runs(") != std::string::npos);
+  const DeviceChoice here{DeviceChoice::Kind::kEmulated, 0};
+  for (const std::int64_t n : {3, 5, 16400, 70001}) {
+    const std::int64_t m = 3;
+    std::vector<double> a(static_cast<std::size_t>(n * m));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i % 101);
+    DeviceArray<double> da(here, a), db(here, std::vector<double>(a.size(), -1.0));
+    f(da.data(), db.data(), n, m);
+    const std::vector<double> b = db.download();
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      const bool inner = i >= 3 && i + 3 < b.size();
+      REQUIRE(b[i] == (inner ? a[i - 3] + a[i] + a[i + 3] : -1.0));
+    }
+  }
+}
+
+TEST_CASE("a transposition on the device goes through tiles of shared memory") {
+  Builder g("transposition");
+  auto N = g.symbol("N"), M = g.symbol("M");
+  auto A = g.array<float>("A", {N, M}, {.storage = Storage::kGpuGlobal});
+  auto B = g.array<float>("B", {M, N}, {.storage = Storage::kGpuGlobal});
+  g.state("transpose", [&](State& s) {
+    auto node = s.library("transpose", nodes::Transpose{});
+    s.edge(s.access(A), node["_inp"]);
+    s.edge(node["_out"], s.access(B));
+  });
+  const auto f = compile<void(float*, float*, std::int64_t, std::int64_t)>(g.graph(), emulated());
+  CHECK(f.source().find("SDFG_SHARED(float") != std::string::npos);
+  const DeviceChoice here{DeviceChoice::Kind::kEmulated, 0};
+  for (const auto& [n, m] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 5}, {1, 1}, {32, 32}, {33, 31}, {7, 97}}) {
+    std::vector<float> a(static_cast<std::size_t>(n * m));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+    DeviceArray<float> da(here, a), db(here, std::vector<float>(a.size(), -1.0F));
+    f(da.data(), db.data(), n, m);
+    const std::vector<float> b = db.download();
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < m; ++j)
+        REQUIRE(b[static_cast<std::size_t>(j * n + i)] == a[static_cast<std::size_t>(i * m + j)]);
+    }
+  }
+}
