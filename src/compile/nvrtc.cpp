@@ -238,12 +238,14 @@ std::vector<std::string> device_build_ids() {
   return {library_build_id(), nvrtc_build_id()};
 }
 
+void check_architecture(const std::string& architecture) {
+  if (number_of(architecture) != 0) return;
+  throw Error(ErrorClass::kUsage, "'" + architecture + "' is no GPU architecture", {}, "write sm_ and a number: sm_90");
+}
+
 DeviceBuild device_build_for(const std::string& architecture, int driver_version) {
+  check_architecture(architecture);
   const int number = number_of(architecture);
-  if (number == 0) {
-    throw Error(ErrorClass::kUsage, "'" + architecture + "' is no GPU architecture", {},
-                "write sm_ and a number: sm_90");
-  }
   const NvrtcInfo& info = nvrtc_info();
   if (driver_version > 0 && info.major > driver_version / 1000) {
     throw Error(

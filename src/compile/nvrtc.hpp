@@ -26,6 +26,9 @@ struct NvrtcInfo {
 // All of these throw Error(kEnvironment) with a hint when NVRTC can't be opened; the failure is remembered. Any thread.
 const NvrtcInfo& nvrtc_info();
 
+// Throws Error(kUsage) for a name that is no architecture; needs neither NVRTC nor a device.
+void check_architecture(const std::string& architecture);
+
 // The machine code of exactly this device where NVRTC has it, else PTX of the newest architecture that the device
 // still runs. Throws Error(kEnvironment) for a device older than anything this NVRTC supports, Error(kUsage) for a name
 // that is no architecture.

@@ -100,6 +100,7 @@ struct Launch {
   bool cooperative = false;                       // all blocks are resident at once
 
   bool empty() const { return grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0; }
+  bool operator==(const Launch&) const = default;
 };
 
 struct ParameterInfo {
@@ -182,7 +183,7 @@ class Module {
   Module& operator=(const Module&) = delete;
 };
 
-// Recorded work that can be launched again.
+// Recorded work that can be launched again. It may be destroyed while its launches still run.
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -264,10 +265,16 @@ class Device : public std::enable_shared_from_this<Device> {
   // Blocks of a cooperative launch that fit on the device at once.
   virtual std::int64_t resident_blocks(Kernel& kernel, std::int64_t threads, std::int64_t shared) = 0;
 
-  // --- graphs (CUDA; the emulator refuses with kUsage) ---
+  // --- graphs ---
+  // What this thread launches on the stream is recorded instead of queued, up to end_capture; not for the null stream.
+  // The emulator records kernels only.
   virtual void begin_capture(Stream& stream) = 0;
+  // Recording ends, also when this throws.
   virtual std::unique_ptr<Graph> end_capture(Stream& stream) = 0;
+  // Queues the work on any stream that is not being recorded.
   virtual void launch_graph(Stream& stream, Graph& graph) = 0;
+  // Whether the stream is being recorded, by this library or by the application.
+  virtual bool is_capturing(Stream& stream) = 0;
 
   // The first fault of work in the background that nobody was told of yet.
   virtual std::optional<Error> take_fault() noexcept = 0;

@@ -317,6 +317,8 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   lower_options.trace = instruments.elements;
   lower_options.index_helpers = o.style->has(Style::kIndexHelpers);
   lower_options.device = placement.on_device();
+  // A fault of recorded work has no launch of its own that could be waited for.
+  lower_options.repeat_launches = placement.on_device() && *o.gpu_graphs != Toggle::kOff && !*o.gpu_sync;
   const lower::Lowered lowered = lower::lower_graph(work, lower_options, ordinals);
   codegen::Style style;
   style.labels = o.style->has(Style::kComments);
@@ -389,6 +391,7 @@ std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& 
   part.streams = *o.gpu_streams;
   part.synchronise = *o.gpu_sync;
   part.pool_max = *o.gpu_pool_max;
+  part.graphs = *o.gpu_graphs;
   part.check_races = o.check->has(Check::kRaces);
   part.check_uninitialised = o.check->has(Check::kUninitialised);
   return runtime::Program::load(p.object, p.info, std::move(part));

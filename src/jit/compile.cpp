@@ -18,6 +18,7 @@
 #include "runtime/openmp.hpp"
 #include "runtime/process.hpp"
 #include "runtime/wait_word.hpp"
+#include "transform/gpu/to_host.hpp"
 
 namespace sdfg {
 
@@ -152,6 +153,17 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   }
   const Options resolved = resolve(options);
   configure_log(resolved);
+  if (resolved.host_maps->mode == HostMaps::Mode::kNamed) {
+    // Another graph: its digest tells which maps these are, whatever the labels.
+    ir::Graph changed = graph.ir().clone();
+    const transform::KeptOnHost kept = transform::keep_on_host(changed, resolved.host_maps->labels);
+    for (const std::string& label : kept.unknown)
+      warn_once(Logger::kDevice,
+                "SDFG_HOST_MAPS names '" + label + "', which is no map of graph '" + graph.name() + "'");
+    Options rest = options;
+    rest.host_maps = HostMaps{};
+    return compile(kept.changed ? Graph(std::make_shared<const ir::Graph>(std::move(changed))) : graph, rest);
+  }
   Jit& jit = Jit::get();
   const auto env = jit.environment(resolved);
   runtime::choose_threads_backend(*resolved.threads_backend);

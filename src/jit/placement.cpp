@@ -11,6 +11,7 @@ namespace {
 Placement cuda(const Options& o, const DeviceChoice& choice) {
   Placement p;
   p.kind = Placement::Kind::kCuda;
+  if (*o.gpu_arch != "host") compiler::check_architecture(*o.gpu_arch);
   p.device = device::open(choice);
   const std::string wanted = *o.gpu_arch == "host" ? p.device->target().architecture : *o.gpu_arch;
   p.build = compiler::device_build_for(wanted, p.device->driver_version());

@@ -126,6 +126,10 @@ struct DeviceLaunch {
 //                       stream waits for it
 //   device_synchronise  the host waits for the stream
 //   device_call         `function` of a device library (DeviceLibrary) on the stream; arguments as its table says
+//   device_repeat_begin a loop of `trips` iterations that only launch kernels on the stream, in each the same with the
+//                       same arguments, begins: how many of its iterations the code runs itself. All of them, or the
+//                       first alone, whose launches are kept then. Not positive: none. 0 after a report.
+//   device_repeat_end   repeats what was kept for the iterations that the code did not run
 
 // X(result, name, parameters): one line per entry, in table order. Append only; any change changes abi_digest().
 // `ordinal` is the canonical ordinal of an element or container (ir::Ordinals), -1 if none.
@@ -163,7 +167,9 @@ struct DeviceLaunch {
   X(void, device_record, (sdfg_call* call, int32_t stream, int32_t event))                                          \
   X(void, device_wait, (sdfg_call* call, int32_t stream, int32_t event))                                            \
   X(void, device_synchronise, (sdfg_call* call, int32_t stream, int32_t ordinal))                                   \
-  X(void, device_call, (sdfg_call* call, int32_t stream, int32_t function, void* const* arguments, int32_t ordinal))
+  X(void, device_call, (sdfg_call* call, int32_t stream, int32_t function, void* const* arguments, int32_t ordinal)) \
+  X(int64_t, device_repeat_begin, (sdfg_call* call, int32_t stream, int64_t trips, int32_t ordinal))                \
+  X(void, device_repeat_end, (sdfg_call* call))
 // clang-format on
 
 // C++ text that declares sdfg_call, sdfg_abi_table, sdfg_abi and sdfg_program, for the head of every generated host

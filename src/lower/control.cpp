@@ -284,6 +284,10 @@ void Lowering::check_failed(const Text& condition, ir::Id origin, Statements bef
 }
 
 void Lowering::loop(const ir::Element& e, const ir::For& f) {
+  if (const auto repetition = repetition_of(f)) {
+    repeated_loop(e, f, *repetition);
+    return;
+  }
   const Text variable = names_.of(f.variable);
   const Text type = symbol_type(f.variable);
   const ir::Symbol* symbol = g_.symbols.find(f.variable);

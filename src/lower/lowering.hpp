@@ -96,6 +96,15 @@ class Lowering {
   void declare_device_memory(const ir::Container& c, bool& needs_braces);
   bool on_device(std::string_view path) const;  // in device memory, seen from the host
 
+  // ---- loops that repeat launches (repeat.cpp) ----
+  struct Repetition {
+    symbolic::Expr trips;  // not positive: none
+    int stream = 0;
+  };
+  // Set if all iterations launch the same kernels with the same arguments on one stream, and do nothing else.
+  std::optional<Repetition> repetition_of(const ir::For& f) const;
+  void repeated_loop(const ir::Element& e, const ir::For& f, const Repetition& r);
+
   // ---- statements (lowering.cpp) ----
   void emit(Statement::Node node, ir::Id origin = 0, Text comment = {});
   int ordinal(ir::Id id) const;

@@ -19,6 +19,7 @@ struct LowerOptions {
   bool observe = false;                      // the entry reports its calls (call_begin, call_end)
   bool trace = false;                        // outermost maps, states and library nodes report their times
   bool index_helpers = true;                 // false: index polynomials are written out at every access
+  bool repeat_launches = false;              // loops that only launch kernels tell the device so (repeat.cpp)
 
   void write(ByteWriter& out) const {
     out.i64(opt_level);
@@ -31,6 +32,7 @@ struct LowerOptions {
     out.u8(observe ? 1 : 0);
     out.u8(trace ? 1 : 0);
     out.u8(index_helpers ? 1 : 0);
+    out.u8(repeat_launches ? 1 : 0);
   }
 };
 

@@ -157,4 +157,14 @@ void DeviceCalls::device_call(sdfg_call* call, std::int32_t, std::int32_t functi
                "the device library function " + std::to_string(function) + " is not available in this build"));
 }
 
+std::int64_t DeviceCalls::device_repeat_begin(sdfg_call* call, std::int32_t stream, std::int64_t trips,
+                                              std::int32_t ordinal) {
+  return with(call, ordinal, std::int64_t{0},
+              [&](DeviceCall& state) { return state.repeat_begin(stream, trips, ordinal); });
+}
+
+void DeviceCalls::device_repeat_end(sdfg_call* call) {
+  run(call, -1, [](DeviceCall& state) { state.repeat_end(); });
+}
+
 }  // namespace sdfg::runtime

@@ -28,6 +28,9 @@ struct DeviceCalls {
   static void device_synchronise(sdfg_call* call, std::int32_t stream, std::int32_t ordinal);
   static void device_call(sdfg_call* call, std::int32_t stream, std::int32_t function, void* const* arguments,
                           std::int32_t ordinal);
+  static std::int64_t device_repeat_begin(sdfg_call* call, std::int32_t stream, std::int64_t trips,
+                                          std::int32_t ordinal);
+  static void device_repeat_end(sdfg_call* call);
 };
 
 // What `finish` does for a call that used the device; see set_device_finish.

@@ -45,7 +45,8 @@ DeviceProgram::DeviceProgram(DevicePart part, const std::string& graph, const st
     : device_(std::move(part.device)),
       names_(std::make_shared<device::Names>()),
       streams_(part.streams),
-      synchronise_(part.synchronise) {
+      synchronise_(part.synchronise),
+      graphs_(part.graphs) {
   names_->graph = graph;
   names_->elements = elements;
   host_names_ = std::make_shared<device::Names>(*names_);
@@ -152,6 +153,7 @@ void DeviceProgram::reset_persistent() noexcept {
 DeviceCall::~DeviceCall() {
   try {
     const device::Device::Scope scope(device());
+    repeater_.clear();
     events_.clear();
     fork_.reset();
     slots_.clear();
@@ -206,6 +208,7 @@ DeviceCall::Slot& DeviceCall::slot(std::int32_t number) {
 }
 
 device::Stream& DeviceCall::stream(std::int32_t number) {
+  if (repeat_) throw Error(ErrorClass::kInternal, "a loop whose launches are repeated does other work of the device");
   if (number < 0) return device().null_stream();
   return index_of(number) == 0 ? *base_ : *slot(number).stream;
 }
@@ -277,11 +280,29 @@ void DeviceCall::launch(std::int32_t number, std::int32_t kernel, const lower::D
     throw Error(ErrorClass::kInternal, "the program launches kernel " + std::to_string(kernel) + " of " +
                                            std::to_string(program_.kernel_count()));
   }
-  device::Stream& on = stream(number);
   ring_[launches_++ % kRemembered] = kernel;
+  if (repeat_) {
+    if (number != repeat_->stream)
+      throw Error(ErrorClass::kInternal, "a loop whose launches are repeated uses several streams");
+    repeat_->launches.emplace_back(kernel, shape, program_.kernel(kernel).info(), arguments);
+    return;
+  }
+  device::Stream& on = stream(number);
   const device::Site& site = program_.kernel_site(kernel);
   device().launch(on, program_.kernel(kernel), shape, arguments, site);
   if (program_.synchronises()) device().synchronise(on, site);
+}
+
+std::int64_t DeviceCall::repeat_begin(std::int32_t number, std::int64_t trips, std::int32_t ordinal) {
+  if (trips < 2 || program_.graphs() == Toggle::kOff || program_.synchronises()) return trips;
+  repeat_.emplace(Repeat{number, trips, ordinal, {}});
+  return 1;
+}
+
+void DeviceCall::repeat_end() {
+  if (!repeat_) return;
+  Repeat repeat = *std::exchange(repeat_, std::nullopt);
+  repeater_.repeat(program_, stream(repeat.stream), std::move(repeat.launches), repeat.trips, repeat.ordinal);
 }
 
 void DeviceCall::synchronise(std::int32_t number, std::int32_t ordinal) {
@@ -326,6 +347,7 @@ std::optional<Error> DeviceCall::finish() noexcept {
   std::optional<Error> first;
   device::Device& on = device();
   const bool emulated = on.backend() == device::Backend::kEmulated;
+  repeat_.reset();  // of a call that failed inside of a loop
   const auto guarded = [&](auto&& action) {
     try {
       action();

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "device/device.hpp"
 #include "lower/abi.hpp"
 #include "lower/kernel.hpp"
 #include "runtime/loader.hpp"
+#include "runtime/repeat.hpp"
 
 namespace sdfg::runtime {
 
@@ -28,6 +30,7 @@ struct DevicePart {
   int streams = 0;                                // SDFG_GPU_STREAMS
   bool synchronise = false;                       // SDFG_GPU_SYNC
   std::int64_t pool_max = 0;                      // SDFG_GPU_POOL_MAX
+  Toggle graphs = Toggle::kAuto;                  // SDFG_GPU_GRAPHS
   bool check_races = false;                       // of SDFG_CHECK; the emulated device only
   bool check_uninitialised = false;
 };
@@ -66,6 +69,10 @@ class DeviceCall {
   void launch(std::int32_t stream, std::int32_t kernel, const lower::DeviceLaunch& launch, void* const* arguments);
   void synchronise(std::int32_t stream, std::int32_t ordinal);
 
+  // Between these, launches are kept instead of queued, if repeat_begin returns fewer iterations than it was given.
+  std::int64_t repeat_begin(std::int32_t stream, std::int64_t trips, std::int32_t ordinal);
+  void repeat_end();
+
  private:
   struct Slot {
     std::unique_ptr<device::Stream> stream;
@@ -76,6 +83,12 @@ class DeviceCall {
   struct Memory {
     void* address = nullptr;
     std::int32_t stream = 0;
+  };
+  struct Repeat {
+    std::int32_t stream = 0;
+    std::int64_t trips = 0;
+    std::int32_t ordinal = -1;
+    std::vector<KeptLaunch> launches;
   };
   static constexpr std::size_t kRemembered = 16;
 
@@ -97,6 +110,8 @@ class DeviceCall {
   // The last launches, for faults that show later.
   std::array<std::int32_t, kRemembered> ring_{};
   std::size_t launches_ = 0;
+  std::optional<Repeat> repeat_;  // of the loop whose first iteration runs
+  Repeater repeater_;
 };
 
 class DeviceProgram {
@@ -112,6 +127,7 @@ class DeviceProgram {
   const device::Names* host_names() const noexcept { return host_names_.get(); }
   int streams() const noexcept { return streams_; }
   bool synchronises() const noexcept { return synchronise_; }
+  Toggle graphs() const noexcept { return graphs_; }
 
   device::Kernel& kernel(std::int32_t index) { return *kernels_[static_cast<std::size_t>(index)]; }
   std::size_t kernel_count() const noexcept { return kernels_.size(); }
@@ -145,6 +161,7 @@ class DeviceProgram {
   std::vector<device::Site> sites_;
   int streams_ = 0;
   bool synchronise_ = false;
+  Toggle graphs_ = Toggle::kAuto;
   void* stream_ = nullptr;
   std::atomic<DeviceCall*> spare_{nullptr};
   std::mutex spares_mutex_;

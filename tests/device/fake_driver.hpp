@@ -38,6 +38,7 @@ struct FakeDriver {
   std::set<void*> graphs;
   std::vector<void*> contexts;  // of the one thread that tests use
   unsigned long release_threshold = 0;
+  bool capturing = false;      // what it says of every stream
   std::size_t parameters = 2;  // of every kernel
 
   long count(const std::string& name) const {

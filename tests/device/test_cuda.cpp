@@ -306,6 +306,12 @@ TEST_CASE("recorded work is launched again") {
   FakeDriver& driver = fresh();
   const auto device = fake_device();
   const Device::Scope scope(*device);
+  CHECK(!device->is_capturing(device->default_stream()));
+  driver.capturing = true;
+  CHECK(device->is_capturing(device->default_stream()));
+  driver.fail_at = 1;  // a stream that can't be asked
+  driver.capturing = false;
+  CHECK(device->is_capturing(device->default_stream()));
   device->begin_capture(device->default_stream());
   {
     const auto graph = device->end_capture(device->default_stream());

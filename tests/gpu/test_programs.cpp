@@ -160,6 +160,7 @@ TEST_CASE("device programs on the emulated device") {
       Options o = base_options(DeviceChoice::Kind::kEmulated);
       o.gpu_block_size = BlockSize{blocks()[b].threads};
       o.verify = b == 2;  // every pass leaves a valid graph
+      o.gpu_graphs = std::array{Toggle::kOn, Toggle::kAuto, Toggle::kOff, Toggle::kOn}[(turn + b) % 4];
       o.gpu_streams = std::array{0, -1, 2}[(turn + b) % 3];
       std::string where = "block " + std::to_string(blocks()[b].threads[0]) + "x" +
                           std::to_string(blocks()[b].threads[1]) + "x" + std::to_string(blocks()[b].threads[2]) +
@@ -203,6 +204,7 @@ TEST_CASE("device programs on a GPU") {
       Options o = base_options(DeviceChoice::Kind::kCuda);
       o.gpu_block_size = BlockSize{blocks()[b].threads};
       o.gpu_streams = std::array{0, -1, 2}[(turn + b) % 3];
+      o.gpu_graphs = std::array{Toggle::kOn, Toggle::kAuto, Toggle::kOff, Toggle::kOn}[(turn + b) % 4];
       const AnyFunction f = compiled(expected.made(), o);
       const std::string failure =
           run_extents(expected, f, p.persistent ? std::vector<std::int64_t>{37} : blocks()[b].extents);

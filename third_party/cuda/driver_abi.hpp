@@ -166,6 +166,7 @@ static_assert(sizeof(Copy3d) == 200);
   X(stream_wait, cuStreamWaitEvent, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                   \
   X(stream_begin_capture, cuStreamBeginCapture, cuStreamBeginCapture_v2, (Stream stream, int mode))                    \
   X(stream_end_capture, cuStreamEndCapture, cuStreamEndCapture, (Stream stream, Graph * graph))                        \
+  X(stream_is_capturing, cuStreamIsCapturing, cuStreamIsCapturing, (Stream stream, int* status))                       \
   X(event_create, cuEventCreate, cuEventCreate, (Event * event, unsigned flags))                                       \
   X(event_destroy, cuEventDestroy, cuEventDestroy_v2, (Event event))                                                   \
   X(event_record, cuEventRecord, cuEventRecord, (Event event, Stream stream))                                          \

@@ -355,6 +355,11 @@ class CudaDevice final : public Device {
   void launch_graph(Stream& stream, Graph& graph) override {
     check(api_.graph_launch(static_cast<CudaGraph&>(graph).executable, stream_of(stream)), "launching recorded work");
   }
+  bool is_capturing(Stream& stream) override {
+    // The null stream can't be asked while a stream that waits for it is recorded: as good as recorded itself.
+    int status = 0;
+    return api_.stream_is_capturing(stream_of(stream), &status) != abi::kSuccess || status != 0;
+  }
 
   std::optional<Error> take_fault() noexcept override {
     if (!has_noted_.load(std::memory_order_acquire)) return std::nullopt;

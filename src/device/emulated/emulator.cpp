@@ -81,6 +81,7 @@ class Implementation final : public Emulator {
     fresh.live_allocations = ledger_.live_allocations;
     fresh.live_bytes = fresh.peak_bytes = ledger_.live_bytes;
     fresh.live_pinned = ledger_.live_pinned;
+    fresh.pool_cap = ledger_.pool_cap;
     ledger_ = fresh;
   }
   void drain() override {
@@ -113,6 +114,8 @@ class Implementation final : public Emulator {
   void synchronise(Stream& stream, const Site& site) override {
     const std::lock_guard lock(mutex_);
     count_call("synchronising a stream", site);
+    if (stream_of(stream).recorded)
+      throw operation_error(ErrorClass::kLaunch, "a stream is waited for while it is recorded", site);
     count(site, [](Ledger::Counts& c) { ++c.synchronises; });
     force(stream_of(stream));
     throw_fault();
@@ -243,7 +246,11 @@ class Implementation final : public Emulator {
     ::operator delete(memory, std::align_val_t{4096});
     pinned_.erase(found);
   }
-  void set_pool_cap(std::int64_t) override {}
+  // Memory that is given back is not kept.
+  void set_pool_cap(std::int64_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    ledger_.pool_cap = bytes;
+  }
 
   void copy(Stream& stream, const Copy& copy, const Site& site) override {
     const std::lock_guard lock(mutex_);
@@ -360,11 +367,9 @@ class Implementation final : public Emulator {
     contracts_.check_arguments(info, task, site);
     task.code = task.kernel->code.lock();
     if (!task.code) throw Error(ErrorClass::kInternal, "a kernel outlived its module");
-    count(site, [&](Ledger::Counts& c) {
-      ++c.launches;
-      c.blocks += blocks;
-    });
-    enqueue(stream_of(stream), std::move(task));
+    EmulatedStream& on = stream_of(stream);
+    if (!on.recorded) count_launch(task);
+    enqueue(on, std::move(task));
   }
 
   std::int64_t resident_blocks(Kernel&, std::int64_t threads, std::int64_t shared) override {
@@ -375,9 +380,37 @@ class Implementation final : public Emulator {
     return resident(launch);
   }
 
-  void begin_capture(Stream&) override { refuse_graphs(); }
-  std::unique_ptr<Graph> end_capture(Stream&) override { refuse_graphs(); }
-  void launch_graph(Stream&, Graph&) override { refuse_graphs(); }
+  void begin_capture(Stream& stream) override {
+    const std::lock_guard lock(mutex_);
+    count_call("beginning to record a stream", {});
+    EmulatedStream& on = stream_of(stream);
+    if (&on == null_.get()) throw Error(ErrorClass::kLaunch, "the null stream can't be recorded");
+    if (on.recorded) throw Error(ErrorClass::kLaunch, "a stream is recorded that is being recorded already");
+    on.recorded.emplace();
+  }
+  std::unique_ptr<Graph> end_capture(Stream& stream) override {
+    const std::lock_guard lock(mutex_);
+    std::optional<std::vector<Task>> tasks = std::exchange(stream_of(stream).recorded, std::nullopt);
+    count_call("recording a stream", {});
+    if (!tasks) throw Error(ErrorClass::kUsage, "the recording of a stream ends that did not begin");
+    ++ledger_.graphs_recorded;
+    return std::make_unique<EmulatedGraph>(std::move(*tasks));
+  }
+  void launch_graph(Stream& stream, Graph& graph) override {
+    const std::lock_guard lock(mutex_);
+    count_call("launching recorded work", {});
+    EmulatedStream& on = stream_of(stream);
+    if (on.recorded) throw Error(ErrorClass::kLaunch, "recorded work is launched on a stream that is being recorded");
+    ++ledger_.graphs_launched;
+    for (const Task& task : static_cast<EmulatedGraph&>(graph).tasks) {
+      count_launch(task);
+      enqueue(on, task);
+    }
+  }
+  bool is_capturing(Stream& stream) override {
+    const std::lock_guard lock(mutex_);
+    return stream_of(stream).recorded.has_value();
+  }
 
   std::optional<Error> take_fault() noexcept override {
     const std::lock_guard lock(mutex_);
@@ -385,11 +418,6 @@ class Implementation final : public Emulator {
   }
 
  private:
-  [[noreturn]] static void refuse_graphs() {
-    throw Error(ErrorClass::kUsage, "the emulated device has no graphs of recorded work", {},
-                "ask backend() before recording");
-  }
-
   void apply(const Settings& settings) {
     settings_ = settings;
     calls_left_ = settings.fail_at;
@@ -412,6 +440,14 @@ class Implementation final : public Emulator {
   void count(const Site& site, F&& change) {
     change(ledger_.total);
     if (site.ordinal >= 0) change(ledger_.by_ordinal[site.ordinal]);
+  }
+
+  void count_launch(const Task& task) {
+    const std::array<std::int64_t, 3>& grid = task.launch.grid;
+    count(task.site, [&](Ledger::Counts& c) {
+      ++c.launches;
+      c.blocks += grid[0] * grid[1] * grid[2];
+    });
   }
 
   // Injected failures.
@@ -448,6 +484,13 @@ class Implementation final : public Emulator {
 
   // --- execution ---
   void enqueue(EmulatedStream& stream, Task task) {
+    if (stream.recorded) {
+      if (task.kind != TaskKind::kLaunch)
+        throw operation_error(ErrorClass::kLaunch, "work that is no kernel is queued on a stream that is recorded",
+                              task.site);
+      stream.recorded->push_back(std::move(task));
+      return;
+    }
     task.sequence = ++sequence_;
     stream.queue.push_back(std::move(task));
     if (stream.queue.size() > kMostQueued) force(stream);

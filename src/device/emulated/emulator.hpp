@@ -40,10 +40,13 @@ struct Ledger {
   std::map<std::int32_t, Counts> by_ordinal;  // of the sites that have one
   std::int64_t events_recorded = 0;
   std::int64_t events_waited = 0;
+  std::int64_t graphs_recorded = 0;
+  std::int64_t graphs_launched = 0;
   std::int64_t live_allocations = 0;  // now
   std::int64_t live_bytes = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t live_pinned = 0;
+  std::int64_t pool_cap = 0;  // asked for last
 };
 
 class Emulator : public Device {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/device.hpp"
@@ -73,7 +74,14 @@ struct EmulatedStream final : Stream {
   ~EmulatedStream() override { closed(*this); }
   void* native() const noexcept override { return const_cast<EmulatedStream*>(this); }
   std::deque<Task> queue;
+  std::optional<std::vector<Task>> recorded;  // set while the stream is recorded
   std::function<void(EmulatedStream&)> closed;
+};
+
+// Its launches are queued as copies of these.
+struct EmulatedGraph final : Graph {
+  explicit EmulatedGraph(std::vector<Task> t) : tasks(std::move(t)) {}
+  std::vector<Task> tasks;
 };
 
 // The handle that callers get; queued work shares the event behind it.

@@ -155,7 +155,69 @@ class Registers {
   std::set<std::string, std::less<>> written_;
 };
 
+// Whether the element was one of a device.
+bool change_schedule(ir::Element& e) {
+  auto* m = std::get_if<ir::Map>(&e.kind);
+  if (m == nullptr) return false;
+  switch (m->schedule) {
+    case ir::Schedule::kDevice: m->schedule = ir::Schedule::kDefault; return true;
+    case ir::Schedule::kThreadBlock:
+    case ir::Schedule::kWarp: m->schedule = ir::Schedule::kSequential; return true;
+    case ir::Schedule::kDefault:
+    case ir::Schedule::kSequential:
+    case ir::Schedule::kParallel: break;
+  }
+  return false;
+}
+
+// Labels are given by users; a map without one is known by its parameters, as everywhere in messages.
+bool is_called(const ir::Element& e, const std::string& label) {
+  const auto& m = std::get<ir::Map>(e.kind);
+  if (!e.label.empty()) return e.label == label;
+  std::string params;
+  for (const std::string& p : m.params) params += (params.empty() ? "" : ", ") + p;
+  return params == label;
+}
+
 }  // namespace
+
+KeptOnHost keep_on_host(ir::Graph& g, const std::vector<std::string>& labels) {
+  KeptOnHost out;
+  std::set<std::string, std::less<>> known;
+  ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors&) {
+    if (!std::holds_alternative<ir::Map>(e.kind)) return;
+    for (const std::string& label : labels) {
+      if (is_called(e, label)) known.insert(label);
+    }
+  });
+  for (const std::string& label : labels) {
+    if (!known.contains(label)) out.unknown.push_back(label);
+  }
+  for_each_kernel(g, [&](ir::Element& kernel, const symbolic::Facts& facts) {
+    if (std::ranges::none_of(labels, [&](const std::string& label) { return is_called(kernel, label); })) return;
+    symbolic::SymbolSet touched = ir::containers_read(g, kernel);
+    touched.merge(ir::containers_written(g, kernel));
+    for (const std::string& name : touched) {
+      if (!in_device_memory(g, name)) continue;
+      const ir::Container& c = *ir::resolve(g, name);
+      throw Error(ErrorClass::kUsage,
+                  ir::describe(g, kernel) + " can't run on the host: it uses '" + (c.label.empty() ? c.name : c.label) +
+                      "', which lives in device memory",
+                  ir::places_of(g, kernel.id), "copy it to memory of the host first, or take the map out of the list");
+    }
+    Registers(g, kernel, facts).run();
+    change_schedule(kernel);
+    ir::walk(std::get<ir::Map>(kernel.kind).body, [&](ir::Element& e) {
+      change_schedule(e);
+      for (const std::string& name : ir::containers_declared(e)) {
+        ir::Container& c = g.containers.at(name);
+        if (c.storage == ir::Storage::kGpuShared) c.storage = ir::Storage::kDefault;
+      }
+    });
+    out.changed = true;
+  });
+  return out;
+}
 
 bool to_host(ir::Graph& g) {
   bool changed = false;
@@ -164,17 +226,7 @@ bool to_host(ir::Graph& g) {
   });
   ir::walk(g.body, [&](ir::Element& e) {
     e.issue.reset();
-    auto* m = std::get_if<ir::Map>(&e.kind);
-    if (m == nullptr) return;
-    switch (m->schedule) {
-      case ir::Schedule::kDevice: m->schedule = ir::Schedule::kDefault; break;
-      case ir::Schedule::kThreadBlock:
-      case ir::Schedule::kWarp: m->schedule = ir::Schedule::kSequential; break;
-      case ir::Schedule::kDefault:
-      case ir::Schedule::kSequential:
-      case ir::Schedule::kParallel: return;
-    }
-    changed = true;
+    changed = change_schedule(e) || changed;
   });
   for (ir::Container& c : g.containers) {
     if (c.storage == ir::Storage::kGpuGlobal || c.storage == ir::Storage::kPinned) {

@@ -173,6 +173,11 @@ ENTRY cuStreamEndCapture(d::Stream, d::Graph* graph) {
   *graph = static_cast<d::Graph>(handle(state.graphs));
   return 0;
 }
+ENTRY cuStreamIsCapturing(d::Stream, int* status) {
+  CALL(cuStreamIsCapturing);
+  *status = state.capturing ? 1 : 0;
+  return 0;
+}
 ENTRY cuEventCreate(d::Event* event, unsigned) {
   CALL(cuEventCreate);
   *event = static_cast<d::Event>(handle(state.events));
