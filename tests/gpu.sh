@@ -39,7 +39,7 @@ checked() {
     echo "NOTICE: no compute-sanitizer"
     return 1
   fi
-  "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$@"
+  "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 --report-api-errors no "$@"
 }
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "NOTICE: no nvidia-smi"

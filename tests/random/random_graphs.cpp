@@ -89,7 +89,14 @@ class OffloadedRunner : public Runner {
     options.opt_level = 1;
     options.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
     options.fp = FloatingPoint{false, false, false, false, false};
-    function_ = compile(sdfg::Graph(std::make_shared<const ir::Graph>(offload.take())), options);
+    try {
+      function_ = compile(sdfg::Graph(std::make_shared<const ir::Graph>(offload.take())), options);
+    } catch (const Error& e) {
+      // Kernels can't hold memory whose size is known only inside; such a graph stays where it is.
+      if (e.message().find("has an extent that is known only inside") == std::string::npos) throw;
+      std::printf("NOTICE: not offloaded: %s\n", e.message().c_str());
+      kernels_ = 0;
+    }
   }
   void run(Memory& memory) override {
     if (kernels_ > 0)
@@ -136,8 +143,10 @@ Outcome try_graph(const ir::Graph& graph, std::uint64_t seed, const std::string&
   }
   if (refused) return {"", "", true, true};
   for (const Target& target : all_targets()) {
-    // Two more compilations with checks: of every fifth graph.
-    if (target.name == "offloaded" && only.empty() && seed % 5 != 0) continue;
+    // Of every fifth graph: kernels take two more compilations, with checks, and what a file gives back may be far
+    // slower to interpret (a transient that nobody reads sinks into the map that fills it).
+    const bool rare = target.name == "offloaded" || target.name.starts_with("file-");
+    if (rare && only.empty() && seed % 5 != 0) continue;
     if (&target == &reference || !target.exact || (!only.empty() && target.name != only)) continue;
     try {
       const auto runner = target.prepare(graph);
