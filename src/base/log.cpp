@@ -72,6 +72,8 @@ LogFilter with_debug_ladder(LogFilter filter, int debug) {
   if (debug <= 0) return filter;
   for (LogLevel& level : filter.levels) level = std::min(level, LogLevel::kInfo);
   if (debug >= 3) filter[Logger::kPass] = std::min(filter[Logger::kPass], LogLevel::kDebug);
+  if (debug >= 4) filter[Logger::kCodegen] = std::min(filter[Logger::kCodegen], LogLevel::kDebug);
+  if (debug >= 5) filter[Logger::kBuild] = std::min(filter[Logger::kBuild], LogLevel::kDebug);
   if (debug >= 6) filter[Logger::kPass] = LogLevel::kTrace;
   return filter;
 }

@@ -137,6 +137,27 @@ ir::Graph specialized(const ir::Graph& g, const std::map<std::string, std::int64
   return out;
 }
 
+// What SDFG_LOG and SDFG_DEBUG show of a compilation: its total, what was decided, the graph, the source.
+void report(const ir::Graph& g, const detail::FunctionImpl& f, const CompiledProgram& p) {
+  const CompileStats& s = f.stats;
+  if (log_enabled(Logger::kBuild, LogLevel::kInfo)) {
+    const char* origin = s.origin == CompileStats::Origin::kMemory ? "memory"
+                         : s.origin == CompileStats::Origin::kDisk ? "disk"
+                                                                   : "the compiler";
+    const auto ms = [](std::int64_t ns) { return std::to_string(static_cast<double>(ns) * 1e-6); };
+    log(Logger::kBuild, LogLevel::kInfo,
+        "graph '" + g.name + "' from " + origin + " in " + ms(s.total_ns) + " ms (passes " + ms(s.passes_ns) +
+            ", front end " + ms(s.frontend_ns) + ", optimiser " + ms(s.optimise_ns) + ", code generation " +
+            ms(s.codegen_ns) + ")");
+  }
+  if (s.origin == CompileStats::Origin::kMemory) return;
+  if (log_enabled(Logger::kPass, LogLevel::kDebug)) {
+    for (const std::string& line : p.explanations) log(Logger::kPass, LogLevel::kDebug, line);
+  }
+  if (log_enabled(Logger::kCodegen, LogLevel::kDebug)) log(Logger::kCodegen, LogLevel::kDebug, p.source);
+  if (log_enabled(Logger::kBuild, LogLevel::kDebug)) log(Logger::kBuild, LogLevel::kDebug, p.graph_text);
+}
+
 }  // namespace
 
 AnyFunction compile(const Graph& graph, const Options& options) {
@@ -198,6 +219,7 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   }
   f->stats.key_ns = key_ns;
   f->stats.total_ns = since(start);
+  report(graph.ir(), *f, *p);
   jit::trace_compilation(resolved, graph.name(), runtime::now_ns() - f->stats.total_ns, f->stats);
   return AnyFunction(std::move(f));
 }

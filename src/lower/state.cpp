@@ -190,7 +190,8 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
   check_finite(data, target, origin);
 }
 
-// Reports a value that is NaN or infinite, with its place in the container.
+// Reports a value that is no number, with its place in the container. Infinities are the identities of minima and
+// maxima.
 void Lowering::check_finite(std::string_view data, const Text& target, ir::Id origin) {
   const ir::Container& c = container(data);
   if (!options_.check_finite || kernel_ != nullptr || !c.type.is_scalar()) return;
@@ -203,7 +204,7 @@ void Lowering::check_finite(std::string_view data, const Text& target, ir::Id or
   for (const char* part : {".re", ".im", ""}) {
     const bool member = *part != 0;
     if (member != is_complex(t)) continue;
-    condition += (condition.empty() ? "!sdfg_is_finite(" : " || !sdfg_is_finite(") + target + part + ")";
+    condition += (condition.empty() ? "!sdfg_is_number(" : " || !sdfg_is_number(") + target + part + ")";
   }
   If test;
   test.branches.push_back(

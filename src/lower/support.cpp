@@ -106,10 +106,10 @@ static T& sdfg_outside(sdfg_call* call, int32_t ordinal, int64_t dimension, int6
 )";
 
 constexpr const char* kFiniteText = R"(
-static inline bool sdfg_is_finite(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7ff0000000000000) != 0x7ff0000000000000; }
-static inline bool sdfg_is_finite(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7f800000) != 0x7f800000; }
+static inline bool sdfg_is_number(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7fffffffffffffff) <= 0x7ff0000000000000; }
+static inline bool sdfg_is_number(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7fffffff) <= 0x7f800000; }
 template <typename T>
-static inline bool sdfg_is_finite(const T& v) { return sdfg_is_finite((float)v); }
+static inline bool sdfg_is_number(const T& v) { return sdfg_is_number((float)v); }
 )";
 
 constexpr const char* kFailedText = R"(

@@ -76,7 +76,7 @@ Sentence sentence(const CallFailure& failure, const std::string& it) {
               ""};
     case FailCode::kNotFinite:
       return {ErrorClass::kLaunch,
-              "a value that is infinite or no number was written to " + it + ": flat index " + number(failure, 0), ""};
+              "a value that is no number (NaN) was written by " + it + ": flat index " + number(failure, 0), ""};
     case FailCode::kCallback:
       return {failure.cause ? failure.cause->error_class() : ErrorClass::kLaunch,
               "an exception left a callback called by " + it + because(failure),
