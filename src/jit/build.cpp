@@ -311,7 +311,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   lower::LowerOptions lower_options;
   lower_options.opt_level = *o.opt_level;
   lower_options.check_bounds = o.check->has(Check::kBounds);
-  lower_options.check_finite = o.check->has(Check::kNan);
+  lower_options.check_numbers = o.check->has(Check::kNan);
   const Instrumentation instruments = instrumentation(o);
   lower_options.observe = instruments.calls;
   lower_options.trace = instruments.elements;

@@ -27,6 +27,18 @@ bool is_primary(std::string_view text) {
   return !text.empty();
 }
 
+bool mentions(std::string_view text, std::string_view word) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool starts = at == 0 || !is_word(text[at - 1]);
+    const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
 const ir::Container& Lowering::container(std::string_view path) const {
   if (const ir::Container* c = ir::resolve(g_, path)) return *c;
   throw Error(ErrorClass::kInternal, "no container named '" + std::string(path) + "'");

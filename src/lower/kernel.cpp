@@ -36,19 +36,6 @@ Text address_of(const Text& target) {
   return dereferenced ? target.substr(2, target.size() - 3) : "&" + target;
 }
 
-// Whether `word` occurs in `text` as a whole identifier.
-bool mentions(const Text& text, const Text& word) {
-  const auto is_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (std::size_t at = text.find(word); at != Text::npos; at = text.find(word, at + 1)) {
-    const bool starts = at == 0 || !is_word(text[at - 1]);
-    const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
-    if (starts && ends) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool Lowering::written_here(std::string_view container) const {

@@ -231,7 +231,7 @@ class Lowering {
   void statements(const ir::State& s, const tasklet::Body& body, Binding& b, ir::Id origin);
   bool bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b, bool inline_values);
   void write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin, Text comment);
-  void check_finite(std::string_view data, const Text& target, ir::Id origin);
+  void check_numbers(std::string_view data, const Text& target, ir::Id origin);
   Text target_of(const ir::State& s, const ir::Memlet& m);
   const std::string& data_of(const ir::State& s, ir::Id access) const;
   void library_node(const ir::State& s, const ir::Node& n, const ir::Library& l);
@@ -308,5 +308,8 @@ bool is_primary(std::string_view text);
 inline Text parenthesised(Text text) {
   return is_primary(text) ? text : "(" + text + ")";
 }
+
+// Whether `word` occurs in `text` as a whole identifier.
+bool mentions(std::string_view text, std::string_view word);
 
 }  // namespace sdfg::lower

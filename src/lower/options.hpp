@@ -15,7 +15,7 @@ struct LowerOptions {
   std::int64_t max_stack_bytes = 64 * 1024;  // of all containers on the stack of one function together
   bool check_bounds = false;                 // every access reports indices outside its container
   bool device = false;                       // there is a device: pinned memory is the driver's
-  bool check_finite = false;                 // every floating-point write reports a value that is no number
+  bool check_numbers = false;                // every floating-point write reports a value that is no number
   bool observe = false;                      // the entry reports its calls (call_begin, call_end)
   bool trace = false;                        // outermost maps, states and library nodes report their times
   bool index_helpers = true;                 // false: index polynomials are written out at every access
@@ -28,7 +28,7 @@ struct LowerOptions {
     out.i64(max_stack_bytes);
     out.u8(check_bounds ? 1 : 0);
     out.u8(device ? 1 : 0);
-    out.u8(check_finite ? 1 : 0);
+    out.u8(check_numbers ? 1 : 0);
     out.u8(observe ? 1 : 0);
     out.u8(trace ? 1 : 0);
     out.u8(index_helpers ? 1 : 0);

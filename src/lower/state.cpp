@@ -172,7 +172,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     }
     const Text target = target_of(s, m);
     accumulate(wcr, c.type, target, text, origin, std::move(comment));
-    check_finite(data, target, origin);
+    check_numbers(data, target, origin);
     return;
   }
   if (uses_.written_once(data) == m.id) {
@@ -182,22 +182,22 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     d.init = text;
     d.is_const = true;
     emit(std::move(d), origin, std::move(comment));
-    check_finite(data, base(data), origin);
+    check_numbers(data, base(data), origin);
     return;
   }
   const Text target = target_of(s, m);
   emit(Store{target, "=", text}, origin, std::move(comment));
-  check_finite(data, target, origin);
+  check_numbers(data, target, origin);
 }
 
 // Reports a value that is no number, with its place in the container. Infinities are the identities of minima and
 // maxima.
-void Lowering::check_finite(std::string_view data, const Text& target, ir::Id origin) {
+void Lowering::check_numbers(std::string_view data, const Text& target, ir::Id origin) {
   const ir::Container& c = container(data);
-  if (!options_.check_finite || kernel_ != nullptr || !c.type.is_scalar()) return;
+  if (!options_.check_numbers || kernel_ != nullptr || !c.type.is_scalar()) return;
   const ScalarType t = c.type.scalar();
   if (!is_floating(t) && !is_complex(t)) return;
-  support_.need(Helper::kFinite);
+  support_.need(Helper::kNumber);
   needs_call_ = true;
   const Text flat = c.is_scalar() ? Text("0") : "(int64_t)(&(" + target + ") - " + base(data) + ")";
   std::string condition;
@@ -505,16 +505,8 @@ void Lowering::declare_mentioned(const std::string& text, ir::Id origin) {
 namespace {
 
 bool names_a_connector(std::string_view text, const ir::Tasklet& t) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string_view word = text.substr(begin, end - begin);
-    const auto same = [&](const ir::Connector& c) { return c.name == word; };
-    if (std::ranges::any_of(t.inputs, same) || std::ranges::any_of(t.outputs, same)) return true;
-    begin = end + 1;
-  }
-  return false;
+  const auto named = [&](const ir::Connector& c) { return mentions(text, c.name); };
+  return std::ranges::any_of(t.inputs, named) || std::ranges::any_of(t.outputs, named);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ static T& sdfg_outside(sdfg_call* call, int32_t ordinal, int64_t dimension, int6
 }
 )";
 
-constexpr const char* kFiniteText = R"(
+constexpr const char* kNumberText = R"(
 static inline bool sdfg_is_number(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7fffffffffffffff) <= 0x7ff0000000000000; }
 static inline bool sdfg_is_number(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7fffffff) <= 0x7f800000; }
 template <typename T>
@@ -279,7 +279,7 @@ const char* text_of(Helper h) {
     case Helper::kAtomicUpdate: return kAtomicUpdateText;
     case Helper::kAtomicAdd: return kAtomicAddText;
     case Helper::kOutside: return kOutsideText;
-    case Helper::kFinite: return kFiniteText;
+    case Helper::kNumber: return kNumberText;
     case Helper::kFailed: return kFailedText;
     case Helper::kDeviceOwned: return kDeviceOwnedText;
     case Helper::kPinnedOwned: return kPinnedOwnedText;
@@ -295,7 +295,7 @@ const char* text_of(Helper h) {
 
 void Support::need(Helper h) {
   helpers_.insert(h);
-  if (h == Helper::kFinite) helpers_.insert(Helper::kFail);
+  if (h == Helper::kNumber) helpers_.insert(Helper::kFail);
   if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
   if (h == Helper::kOwned || h == Helper::kDeviceOwned || h == Helper::kPinnedOwned)
     helpers_.insert({Helper::kFail, Helper::kChecked});
@@ -311,7 +311,7 @@ std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
   for (const Helper h :
-       {Helper::kFail, Helper::kOutside, Helper::kFinite, Helper::kFailed, Helper::kChecked, Helper::kOwned,
+       {Helper::kFail, Helper::kOutside, Helper::kNumber, Helper::kFailed, Helper::kChecked, Helper::kOwned,
         Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned,
         Helper::kLaunch, Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
     if (helpers_.contains(h)) out += text_of(h);

@@ -17,7 +17,7 @@ enum class Helper : std::uint8_t {
   kAtomicUpdate,  // sdfg_atomic_update: compare and exchange, or a lock for elements above eight bytes
   kAtomicAdd,     // sdfg_atomic_add: integers and floating point
   kOutside,       // sdfg_outside: reports an index outside and gives a place to go on with
-  kFinite,        // sdfg_is_number: by the bits, so that no freedom of the compiler removes it
+  kNumber,        // sdfg_is_number: by the bits, so that no freedom of the compiler removes it
   kFailed,        // sdfg_failed: has another iteration failed?
   kDeviceOwned,   // sdfg_device_owned: memory of the device, released when its scope is left
   kPinnedOwned,   // sdfg_pinned_owned: the same of pinned host memory

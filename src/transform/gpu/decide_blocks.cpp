@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/most_points.hpp"
+#include "transform/gpu/kernels.hpp"
 
 namespace sdfg::transform {
 
@@ -66,15 +67,6 @@ std::optional<Block> extents_of_threads(const ir::Graph& g, const ir::Element& k
   return out;
 }
 
-bool holds_thread_blocks(const ir::Sequence& body) {
-  bool found = false;
-  ir::walk(body, [&](const ir::Element& e, const ir::Ancestors&) {
-    const auto* m = std::get_if<ir::Map>(&e.kind);
-    found = found || (m != nullptr && m->schedule == ir::Schedule::kThreadBlock);
-  });
-  return found;
-}
-
 void check_limits(const ir::Graph& g, const ir::Element& e, const Block& b) {
   if (b[0] * b[1] * b[2] <= kMostThreads && b[2] <= kMostZ) return;
   throw Error(ErrorClass::kGraph,
@@ -96,7 +88,7 @@ bool decide_blocks(ir::Graph& g, const DeviceOptions& options) {
         continue;
       }
       Block block{1, 1, 1};
-      const bool blockwise = holds_thread_blocks(m->body);
+      const bool blockwise = holds(m->body, ir::Schedule::kThreadBlock);
       if (!m->gpu_block_size.empty()) {
         for (std::size_t k = 0; k < 3 && k < m->gpu_block_size.size(); ++k) block[k] = m->gpu_block_size[k];
       } else if (const auto threads = blockwise ? extents_of_threads(g, *item, facts) : std::nullopt) {

@@ -39,6 +39,43 @@ const ir::Access* access_of(const ir::State& s, ir::Id node) {
   return n == nullptr ? nullptr : std::get_if<ir::Access>(&n->kind);
 }
 
+ir::Subset prefixed(const std::vector<ir::Range>& slice, const std::optional<ir::Subset>& subset) {
+  std::vector<ir::Range> out = slice;
+  if (subset) out.insert(out.end(), subset->ranges().begin(), subset->ranges().end());
+  return ir::Subset(std::move(out));
+}
+
+void prefix_accesses(ir::Element& e, const std::string& name, const std::vector<ir::Range>& slice) {
+  std::vector<tasklet::Expr> indices;
+  for (const ir::Range& r : slice) indices.push_back(tasklet::from_symbolic(r.begin));
+  const auto code = [&](const auto& self, const tasklet::Expr& x) -> tasklet::Expr {
+    std::vector<tasklet::Expr> children;
+    for (const tasklet::Expr& c : x.children()) children.push_back(self(self, c));
+    if (const auto* sub = std::get_if<tasklet::Subscript>(&x.node()); sub != nullptr && sub->base == name) {
+      children.insert(children.begin(), indices.begin(), indices.end());
+      return tasklet::Expr::subscript(name, std::move(children), x.type());
+    }
+    return children.empty() ? x : x.with_children(std::move(children));
+  };
+  if (auto* s = std::get_if<ir::State>(&e.kind)) {
+    for (ir::Memlet& m : s->edges) {
+      if (m.is_order_only()) continue;
+      const ir::Access* from = access_of(*s, m.src);
+      const ir::Access* to = access_of(*s, m.dst);
+      if (from != nullptr && from->data == name) m.src_subset = prefixed(slice, m.src_subset);
+      if (to != nullptr && to->data == name) m.dst_subset = prefixed(slice, m.dst_subset);
+    }
+  } else if (auto* a = std::get_if<ir::Assign>(&e.kind)) {
+    for (ir::Assign::Item& i : a->items) i.value = code(code, i.value);
+  } else if (auto* f = std::get_if<ir::For>(&e.kind)) {
+    for (tasklet::Expr* x : {&f->init, &f->condition, &f->update}) *x = code(code, *x);
+  } else if (auto* w = std::get_if<ir::While>(&e.kind)) {
+    w->condition = code(code, w->condition);
+  } else if (auto* i = std::get_if<ir::If>(&e.kind)) {
+    for (ir::If::Branch& b : i->branches) b.condition = code(code, b.condition);
+  }
+}
+
 void for_each_kernel(ir::Graph& g, const KernelVisit& visit) {
   const auto walk = [&](const auto& self, ir::Sequence& s, const symbolic::Facts& facts) -> void {
     for (auto& item : s.items) {

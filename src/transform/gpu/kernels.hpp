@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ bool touches_device_memory(const ir::Graph& g, const ir::Element& e);
 
 // The container of an access node; nothing for code.
 const ir::Access* access_of(const ir::State& s, ir::Id node);
+
+// A subset of a container that got dimensions in front: `slice` in these.
+ir::Subset prefixed(const std::vector<ir::Range>& slice, const std::optional<ir::Subset>& subset);
+// Puts `slice` in front of every access of the container in the element itself (not below): memlets, and subscripts of
+// assigned values and conditions.
+void prefix_accesses(ir::Element& e, const std::string& name, const std::vector<ir::Range>& slice);
 
 // Every kernel with the sequence that holds it, its position there and the facts around it; the callback may edit the
 // kernel.

@@ -419,46 +419,11 @@ class KernelMemory {
     return found;
   }
 
-  static ir::Subset prefixed(const std::vector<ir::Range>& slice, const std::optional<ir::Subset>& s) {
-    std::vector<ir::Range> out = slice;
-    if (s) out.insert(out.end(), s->ranges().begin(), s->ranges().end());
-    return ir::Subset(std::move(out));
-  }
-
   void rewrite(const std::string& name, const std::vector<ir::Range>& slice) {
     for (ir::Container& v : g_.containers) {
       if (v.kind == ir::ContainerKind::kView && v.viewed == name) v.viewed_subset = prefixed(slice, v.viewed_subset);
     }
-    std::vector<tasklet::Expr> indices;
-    for (const ir::Range& r : slice) indices.push_back(tasklet::from_symbolic(r.begin));
-    const auto code = [&](const auto& self, const tasklet::Expr& e) -> tasklet::Expr {
-      std::vector<tasklet::Expr> children;
-      for (const tasklet::Expr& c : e.children()) children.push_back(self(self, c));
-      if (const auto* s = std::get_if<tasklet::Subscript>(&e.node()); s != nullptr && s->base == name) {
-        children.insert(children.begin(), indices.begin(), indices.end());
-        return tasklet::Expr::subscript(name, std::move(children), e.type());
-      }
-      return children.empty() ? e : e.with_children(std::move(children));
-    };
-    ir::walk(std::get<ir::Map>(kernel_.kind).body, [&](ir::Element& e) {
-      if (auto* s = std::get_if<ir::State>(&e.kind)) {
-        for (ir::Memlet& m : s->edges) {
-          const ir::Access* from = access_of(*s, m.src);
-          const ir::Access* to = access_of(*s, m.dst);
-          if (m.is_order_only()) continue;
-          if (from != nullptr && from->data == name) m.src_subset = prefixed(slice, m.src_subset);
-          if (to != nullptr && to->data == name) m.dst_subset = prefixed(slice, m.dst_subset);
-        }
-      } else if (auto* a = std::get_if<ir::Assign>(&e.kind)) {
-        for (ir::Assign::Item& i : a->items) i.value = code(code, i.value);
-      } else if (auto* f = std::get_if<ir::For>(&e.kind)) {
-        for (tasklet::Expr* x : {&f->init, &f->condition, &f->update}) *x = code(code, *x);
-      } else if (auto* w = std::get_if<ir::While>(&e.kind)) {
-        w->condition = code(code, w->condition);
-      } else if (auto* i = std::get_if<ir::If>(&e.kind)) {
-        for (ir::If::Branch& b : i->branches) b.condition = code(code, b.condition);
-      }
-    });
+    ir::walk(std::get<ir::Map>(kernel_.kind).body, [&](ir::Element& e) { prefix_accesses(e, name, slice); });
   }
 
   ir::Graph& g_;

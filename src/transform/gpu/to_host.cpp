@@ -108,40 +108,7 @@ class Registers {
             ir::Range::index(r.step.is_one() ? moved : symbolic::floor_div(moved, r.step));
       }
     }
-    if (auto* s = std::get_if<ir::State>(&e.kind)) {
-      const auto prefix = [&](std::optional<ir::Subset>& subset) {
-        std::vector<ir::Range> all = slice;
-        if (subset) all.insert(all.end(), subset->ranges().begin(), subset->ranges().end());
-        subset = ir::Subset(std::move(all));
-      };
-      for (ir::Memlet& edge : s->edges) {
-        if (edge.is_order_only()) continue;
-        const ir::Access* from = access_of(*s, edge.src);
-        const ir::Access* to = access_of(*s, edge.dst);
-        if (from != nullptr && from->data == name) prefix(edge.src_subset);
-        if (to != nullptr && to->data == name) prefix(edge.dst_subset);
-      }
-    }
-    std::vector<tasklet::Expr> indices;
-    for (const ir::Range& r : slice) indices.push_back(tasklet::from_symbolic(r.begin));
-    const auto code = [&](const auto& self, const tasklet::Expr& x) -> tasklet::Expr {
-      std::vector<tasklet::Expr> children;
-      for (const tasklet::Expr& c : x.children()) children.push_back(self(self, c));
-      if (const auto* sub = std::get_if<tasklet::Subscript>(&x.node()); sub != nullptr && sub->base == name) {
-        children.insert(children.begin(), indices.begin(), indices.end());
-        return tasklet::Expr::subscript(name, std::move(children), x.type());
-      }
-      return children.empty() ? x : x.with_children(std::move(children));
-    };
-    if (auto* a = std::get_if<ir::Assign>(&e.kind)) {
-      for (ir::Assign::Item& i : a->items) i.value = code(code, i.value);
-    } else if (auto* f = std::get_if<ir::For>(&e.kind)) {
-      for (tasklet::Expr* x : {&f->init, &f->condition, &f->update}) *x = code(code, *x);
-    } else if (auto* w = std::get_if<ir::While>(&e.kind)) {
-      w->condition = code(code, w->condition);
-    } else if (auto* i = std::get_if<ir::If>(&e.kind)) {
-      for (ir::If::Branch& b : i->branches) b.condition = code(code, b.condition);
-    }
+    prefix_accesses(e, name, slice);
     for (ir::Sequence* child : ir::child_sequences(e)) {
       for (auto& item : child->items) rewrite(*item, name, slice);
     }
