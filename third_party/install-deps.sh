@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build ccache git
-  llvm-22-dev libclang-22-dev libclang-common-22-dev clang-22 clang-format-22 clang-tidy-22
+  llvm-22-dev libclang-22-dev libclang-common-22-dev libclang-rt-22-dev clang-22 clang-format-22 clang-tidy-22
   libspdlog-dev libfmt-dev catch2 libbenchmark-dev libisl-dev libgmp-dev nlohmann-json3-dev
   libzstd-dev zlib1g-dev libopenblas-dev
 )

@@ -1,18 +1,16 @@
-// The targets over the functions that read what others wrote.
+// The targets over entries of the cache and over values of variables.
 #include "targets.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sdfg/error.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/digest.hpp"
 #include "base/env.hpp"
-#include "io/sdfg_file.hpp"
-#include "ir/print.hpp"
-#include "ir/validate.hpp"
 #include "runtime/cache_entry.hpp"
 
 namespace sdfg::fuzz {
@@ -24,18 +22,6 @@ std::string_view text_of(Bytes bytes) {
 }
 
 }  // namespace
-
-void feed_loader(Bytes bytes) {
-  io::dace::ReadLimits limits;
-  limits.max_bytes = 1 << 20;
-  limits.max_values = 1 << 17;
-  try {
-    const io::LoadedGraph loaded = io::load_bytes(text_of(bytes), limits);
-    (void)ir::validate(loaded.graph);
-    (void)ir::to_text(loaded.graph);
-  } catch (const Error&) {  // wrong files are the usual case
-  }
-}
 
 void feed_cache_entry(Bytes bytes) {
   (void)runtime::decode_entry(bytes);
