@@ -371,7 +371,8 @@ class SDFG_EXPORT Builder {
   void point(const Array<T, R>& reference, const Window<T, Q>& at, Where where = Where::current()) {
     set_reference(reference.ref(), at.ref(), where);
   }
-  /// A queue, growing as needed, or of at most `capacity` values.
+  /// A queue, growing as needed, or of at most `capacity` values: a push beyond that, or a pop with nothing there,
+  /// fails the call with Error(kLaunch).
   template <typename T>
   Stream<T, 0> stream(std::string_view name, const Index& capacity = 0, Where where = Where::current()) {
     return Stream<T, 0>(declare_stream(name, kScalarTypeOf<T>, nullptr, 0, capacity, where));

@@ -147,7 +147,9 @@ struct SDFG_EXPORT Options {
   /// Symbols whose values are baked in. No variable; the number of variants a program makes is reported in the
   /// statistics.
   std::map<std::string, std::int64_t> specialize;
-  /// Whether C++ tasklets and global code of loaded files may be compiled. No variable: the program must decide.
+  /// Whether C++ tasklets and global code of loaded files may be compiled. No variable: the program must decide. A
+  /// file's init code then runs when the compiled program is loaded, its exit code when the last Function of it is gone
+  /// and the cache in memory has let go of it; both outside of calls, so they may use global code but no arguments.
   bool allow_foreign_code = false;
 
   /// Sets exactly the fields whose variables are set. Throws Error(kUsage) naming the variable, its value and the

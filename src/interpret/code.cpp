@@ -302,7 +302,7 @@ Signal run(const CodeStatement& s, CodeContext& context) {
     case CodeStatement::Kind::kPush: {
       std::vector<std::byte> bytes(static_cast<std::size_t>(size_of(s.to)));
       evaluate(s.value, context).cast(s.to).store(bytes.data());
-      context.queues[s.slot]->push_back(std::move(bytes));
+      context.queues[s.slot]->push(std::move(bytes));
       return Signal::kNone;
     }
     case CodeStatement::Kind::kIf:

@@ -125,7 +125,7 @@ void Machine::store_outputs(const plan::TaskletStep& t, int lane) {
       case Port::Kind::kPush: {
         std::vector<std::byte> bytes(static_cast<std::size_t>(size_of(port.type)));
         locals_[target].cast(port.type).store(bytes.data());
-        queue_of(port.region, frame_).push_back(std::move(bytes));
+        queue_of(port.region, frame_).push(std::move(bytes));
         break;
       }
       case Port::Kind::kRegister:
@@ -165,7 +165,7 @@ void Machine::copy_from_stream(const plan::CopyStep& c) {
   if (to.desc->kind == ir::ContainerKind::kStream) {
     Queue& target = queue_of(c.dst, frame_);
     while (!queue.empty()) {
-      target.push_back(std::move(queue.front()));
+      target.push(std::move(queue.front()));
       queue.pop_front();
     }
     return;
@@ -191,7 +191,7 @@ void Machine::copy_to_stream(const plan::CopyStep& c) {
   for (const std::byte* at : elements_of(c.src, frame_)) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(size_of(type)));
     load_element(from, path(c.src.container), at).cast(type).store(bytes.data());
-    queue.push_back(std::move(bytes));
+    queue.push(std::move(bytes));
   }
 }
 

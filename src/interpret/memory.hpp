@@ -39,7 +39,13 @@ class Allocation {
 };
 
 // A queue of elements as bytes.
-using Queue = std::deque<std::vector<std::byte>>;
+struct Queue : std::deque<std::vector<std::byte>> {
+  const ir::Container* desc = nullptr;
+  std::int64_t capacity = 0;  // 0: bounded by memory only
+
+  // Throws Error(kLaunch) naming the stream when it is full.
+  void push(std::vector<std::byte> element);
+};
 
 // A container that exists now. Element (i_0, ...) is at base + element_size * (start_offset + sum (i_d + offset_d) *
 // stride_d).

@@ -320,6 +320,10 @@ class Preparer {
 }  // namespace
 
 Program::Program(const ir::Graph& g) : graph(&g), slots(g) {
+  for (const auto& [what, text] : {std::pair("init", &g.code.init), std::pair("exit", &g.code.exit)}) {
+    if (text->find_first_not_of(" \t\r\n") != std::string::npos)
+      fail("graph '" + g.name + "' has " + what + " code, C++ text, which the interpreter can't run");
+  }
   containers.resize(slots.containers.size());
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const ir::Container& c = *slots.containers[i].desc;

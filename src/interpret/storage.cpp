@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace sdfg::interpret {
 
@@ -80,6 +81,10 @@ void Storage::allocate(int slot) {
       return;
     case ir::ContainerKind::kStream:
       c.queues = std::make_shared<std::vector<Queue>>(static_cast<std::size_t>(c.num_elements()));
+      for (Queue& q : *c.queues) {
+        q.desc = c.desc;
+        q.capacity = plan(slot).buffer_size(frame_);
+      }
       return;
     case ir::ContainerKind::kScalar:
     case ir::ContainerKind::kArray:
@@ -292,6 +297,13 @@ std::byte* element_of(const Region& region, const Live& c, const std::string& pa
   if (rank > kMaxRank) throw Error(ErrorClass::kLimit, "a memlet on '" + path + "' has too many dimensions");
   for (std::size_t d = 0; d < rank; ++d) index[d] = region.ranges[d].begin(frame);
   return address_of(c, path, {index, rank}, region.allow_oob);
+}
+
+void Queue::push(std::vector<std::byte> element) {
+  if (capacity > 0 && std::cmp_greater_equal(size(), capacity))
+    throw Error(ErrorClass::kLaunch,
+                "stream '" + desc->name + "' is full: it has room for " + std::to_string(capacity) + " elements");
+  push_back(std::move(element));
 }
 
 Queue& queue_of(const Region& region, Frame& frame) {

@@ -41,7 +41,7 @@ enum class FailCode : std::int32_t {
   kOverflow = 3,        // values: none; integer overflow in the extent or size of the container
   kOutOfBounds = 4,     // values: dimension, index, extent
   kZeroStep = 5,        // values: step
-  kDivisionByZero = 6,  // values: none; in a symbolic expression
+  kStreamFull = 6,      // values: capacity, 0 when it is the caller's to know
   kAssertion = 7,       // values: free
   kUninitialised = 8,   // values: flat index
   kRace = 9,            // values: flat index
@@ -54,6 +54,8 @@ enum class FailCode : std::int32_t {
   kForkedChild = 15,  // values: none
   kRecursion = 16,    // values: none; a program with persistent containers was entered while its own call runs
   kObserver = 17,     // values: none; what watches the call found it wrong, its Error is the cause
+  // Of generated code again.
+  kStreamEmpty = 18,  // values: none; a stream was popped that had nothing
 };
 
 // The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf,
@@ -101,7 +103,8 @@ struct DeviceLaunch {
 //   thread_index index in the outermost parallel region of the call, 0 outside; thread_count: its size, and outside of
 //   a region
 //                the most threads that one would get (so that buffers per thread can be sized before it)
-//   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe.
+//   stream_push  1, or 0 when the queue is at its capacity; stream_pop: 1, or 0 when it is empty. Both are thread-safe;
+//   the caller reports kStreamFull and kStreamEmpty
 //   clock        monotonic nanoseconds; trace: sums times per ordinal (and feeds the trace file)
 //   call_begin   code lowered to be observed only: first in the entry; arguments as in sdfg_packed
 //   call_end     instead of `finish`, always: waits for the device, lets the observer look at the results, finishes

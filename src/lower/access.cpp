@@ -1,5 +1,6 @@
 // Spells accesses: identifiers, subscripts through index helpers, addresses.
 #include <algorithm>
+#include <utility>
 
 #include "lower/lowering.hpp"
 #include "symbolic/print.hpp"
@@ -236,6 +237,33 @@ Text Lowering::address_at(std::string_view path, const ir::Subset& subset) {
   const std::vector<symbolic::Expr> begins = subset.begins();
   if (c.layout.address(begins).is_zero()) return base(path);
   return "&" + base(path) + "[" + flat_index(path, texts(begins)) + "]";
+}
+
+std::vector<ir::Subset> Lowering::lanes_of(const Type& connector, std::string_view path, const ir::Subset& subset,
+                                           ir::Id origin) {
+  const ir::Container& c = container(path);
+  if (connector.kind() != Type::Kind::kVector || !c.type.is_scalar() || c.kind == ir::ContainerKind::kStream) return {};
+  std::vector<std::vector<symbolic::Expr>> points{{}};
+  for (const ir::Range& r : subset.ranges()) {
+    const auto size = symbolic::simplify(r.size(), facts()).constant();
+    if (!size || !r.tile.is_one() || *size * static_cast<std::int64_t>(points.size()) > connector.lanes())
+      unsupported(origin, "a vector of " + std::to_string(connector.lanes()) + " elements at " + std::string(path) +
+                              "[" + subset.str() + "]");
+    std::vector<std::vector<symbolic::Expr>> next;
+    for (const auto& point : points) {
+      for (std::int64_t k = 0; k < *size; ++k) {
+        next.push_back(point);
+        next.back().push_back(r.begin + symbolic::Expr(k) * r.step);
+      }
+    }
+    points = std::move(next);
+  }
+  if (std::cmp_not_equal(points.size(), connector.lanes()))
+    unsupported(origin, "a vector of " + std::to_string(connector.lanes()) + " elements at " + std::string(path) + "[" +
+                            subset.str() + "]");
+  std::vector<ir::Subset> out;
+  for (const auto& point : points) out.push_back(ir::Subset::index(point));
+  return out;
 }
 
 }  // namespace sdfg::lower

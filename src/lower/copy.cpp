@@ -484,9 +484,7 @@ void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, cons
     const std::vector<Text> variables = fresh_counters(dims.size());
     const std::vector<Text> at = moved_indices(from.subset, dims, variables);
     Statements body;
-    body.push_back(statement(
-        Evaluate{"sdfg_abi->stream_push(call, " + queue(to, target) + ", &" + element_of(from.path, at) + ")"},
-        ordinal(origin)));
+    body.push_back(push(to.path, "&" + element_of(from.path, at), origin));
     emit_nested(variables, dims, std::move(body), origin, comment);
     return;
   }

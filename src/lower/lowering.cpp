@@ -158,8 +158,27 @@ Unit Lowering::host_unit() {
   unit_.functions.push_back(std::move(body));
   unit_.functions.push_back(std::move(entry));
   unit_.functions.push_back(std::move(dispatcher));
+  once("sdfg_set_up", "init", g_.code.init);
+  once("sdfg_tear_down", "exit", g_.code.exit);
   finish_support();
   return std::move(unit_);
+}
+
+// The user's code that runs once for a loaded program, when no call's arguments are there.
+void Lowering::once(const Text& name, const Text& what, const std::string& text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return;
+  for (const std::string& p : g_.parameters) {
+    if (!mentions(text, p)) continue;
+    throw Error(ErrorClass::kGraph,
+                "the " + what + " code of graph '" + g_.name + "' uses the argument '" + p +
+                    "', which has no value outside of a call",
+                {}, "it runs once, before the first call or after the last; constants and global code are there");
+  }
+  Function f;
+  f.exported = true;
+  f.name = name;
+  f.body.push_back(statement(Verbatim{text}));
+  unit_.functions.push_back(std::move(f));
 }
 
 Unit lower_host(const ir::Graph& g, const LowerOptions& options) {

@@ -177,12 +177,17 @@ class Lowering {
   void declare_structure(const ir::Container& c, bool& needs_braces);
   void declare_view(const ir::Container& c);
   void declare_persistent();
+  void once(const Text& name, const Text& what, const std::string& text);
   void declare_constant(const ir::Container& c);
   Text label_of(const ir::Container& c);
   void check_extents(const ir::Container& c);
   Text size_call(const ir::Container& c);
   bool fits_stack(const ir::Container& c) const;
   std::vector<const ir::Container*> in_dependency_order(const std::vector<std::string>& locals) const;
+
+  // A push of what `address` points to, and a pop into it; a full or empty stream fails the call.
+  Statement push(std::string_view stream, const Text& address, ir::Id origin);
+  Statement pop(std::string_view stream, const Text& address, ir::Id origin);
 
   // ---- spelling (access.cpp) ----
   const ir::Container& container(std::string_view path) const;
@@ -192,6 +197,10 @@ class Lowering {
   Text element_of(std::string_view path, std::span<const Text> indices);
   Text element_at(std::string_view path, const ir::Subset& subset);
   Text address_at(std::string_view path, const ir::Subset& subset);
+  // The elements that a connector of a vector type moves to or from a container of single numbers, in order; none when
+  // the container holds vectors itself or the connector is no vector.
+  std::vector<ir::Subset> lanes_of(const Type& connector, std::string_view path, const ir::Subset& subset,
+                                   ir::Id origin);
   Text flat_index(std::string_view path, std::span<const Text> indices);
   struct Layouted {
     Text helper;
@@ -311,5 +320,9 @@ inline Text parenthesised(Text text) {
 
 // Whether `word` occurs in `text` as a whole identifier.
 bool mentions(std::string_view text, std::string_view word);
+
+// The access node of that id; nullptr: another node, or none.
+const ir::Access* access_of(const ir::State& s, ir::Id id);
+bool is_output(const ir::Tasklet& t, std::string_view name);
 
 }  // namespace sdfg::lower

@@ -1,15 +1,11 @@
 // Lowers the dataflow of a state: tasklets as single lines where possible, library nodes that are plain loops,
 // references.
 #include <algorithm>
-#include <cctype>
-#include <set>
 
 #include "lower/lowering.hpp"
 #include "tasklet/value.hpp"
 
 namespace sdfg::lower {
-
-namespace {
 
 const ir::Access* access_of(const ir::State& s, ir::Id id) {
   const ir::Node* n = s.find_node(id);
@@ -19,6 +15,8 @@ const ir::Access* access_of(const ir::State& s, ir::Id id) {
 bool is_output(const ir::Tasklet& t, std::string_view name) {
   return std::ranges::any_of(t.outputs, [&](const ir::Connector& c) { return c.name == name; });
 }
+
+namespace {
 
 // Every `x op= v` as `x = x op v`.
 tasklet::Body without_updates(const tasklet::Body& body) {
@@ -140,6 +138,33 @@ Text Lowering::target_of(const ir::State& s, const ir::Memlet& m) {
   return element_at(data, subset);
 }
 
+Statement Lowering::push(std::string_view stream, const Text& address, ir::Id origin) {
+  const ir::Container& c = container(stream);
+  needs_call_ = true;
+  const Text pushed =
+      "sdfg_abi->stream_push(call, " + base(stream) + (c.transient ? ".queue" : "") + ", " + address + ")";
+  // One that grows is never full; that there is no memory the runtime reports itself.
+  if (c.transient && c.buffer_size.is_zero()) return statement(Evaluate{pushed}, ordinal(origin));
+  support_.need(Helper::kFail);
+  If full;
+  full.branches.push_back(
+      {"!" + pushed,
+       {statement(Evaluate{"sdfg_fail(call, 6, " + std::to_string(container_ordinal(root_name(stream))) + ", " +
+                           (c.transient ? expr(c.buffer_size) : Text("0")) + ")"})}});
+  return statement(std::move(full), ordinal(origin));
+}
+
+Statement Lowering::pop(std::string_view stream, const Text& address, ir::Id origin) {
+  needs_call_ = true;
+  support_.need(Helper::kFail);
+  If empty;
+  empty.branches.push_back(
+      {"!sdfg_abi->stream_pop(call, " + base(stream) + (container(stream).transient ? ".queue" : "") + ", " + address +
+           ")",
+       {statement(Evaluate{"sdfg_fail(call, 18, " + std::to_string(container_ordinal(root_name(stream))) + ")"})}});
+  return statement(std::move(empty), ordinal(origin));
+}
+
 void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin,
                      Text comment) {
   const std::string& data = data_of(s, m.dst);
@@ -153,10 +178,26 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
       d.is_const = true;
       const Text name = d.name;
       emit(std::move(d), origin);
-      emit(Evaluate{"sdfg_abi->stream_push(call, " + base(data) + (c.transient ? ".queue" : "") + ", &" + name + ")"},
-           origin);
+      emit(push(data, "&" + name, origin).node, origin);
     });
-    needs_call_ = true;
+    emit(Scope{std::move(inner)}, origin, std::move(comment));
+    return;
+  }
+  if (const auto lanes = lanes_of(type, data, m.dst_subset.value_or(ir::Subset()), origin); !lanes.empty()) {
+    Statements inner = collect([&] {
+      Declare d;
+      d.type = type_text(type);
+      d.name = names_.fresh("lanes");
+      d.init = value;
+      d.is_const = true;
+      const Text vector = d.name;
+      emit(std::move(d), origin);
+      for (std::size_t k = 0; k < lanes.size(); ++k) {
+        ir::Memlet one = m;
+        one.dst_subset = lanes[k];
+        write(s, one, vector + "[" + std::to_string(k) + "]", Type(type.scalar()), origin, {});
+      }
+    });
     emit(Scope{std::move(inner)}, origin, std::move(comment));
     return;
   }
@@ -236,9 +277,7 @@ bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Task
       b.values[m->dst_connector] = d.name;
       const Text name = d.name;
       emit(std::move(d), n.id);
-      emit(Evaluate{"sdfg_abi->stream_pop(call, " + base(data) + (c.transient ? ".queue" : "") + ", &" + name + ")"},
-           n.id);
-      needs_call_ = true;
+      emit(pop(data, "&" + name, n.id).node, n.id);
       continue;
     }
     if (type.kind() == Type::Kind::kPointer) {
@@ -246,7 +285,14 @@ bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Task
       b.values[m->dst_connector] = address_at(data, subset);
       continue;
     }
-    const Text value = converted(element_at(data, subset), c.type, type);
+    Text value;
+    if (const auto lanes = lanes_of(type, data, subset, n.id); !lanes.empty()) {
+      for (const ir::Subset& lane : lanes)
+        value += (value.empty() ? "{" : ", ") + converted(element_at(data, lane), c.type, Type(type.scalar()));
+      value = type_text(type) + value + "}";
+    } else {
+      value = converted(element_at(data, subset), c.type, type);
+    }
     if (inline_values) {
       b.values[m->dst_connector] = value;
       continue;
@@ -456,7 +502,8 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
           std::ranges::count_if(outs, [&](const ir::Memlet* o) { return o->src_connector == name; }) > 1;
       const Assignments uses = assignments_of(body, name);
       const bool final_value = uses.once_at_top && !uses.read && type == c.type && !reads_memory;
-      if ((m->dynamic || c.kind == ir::ContainerKind::kStream || final_value) && !shared) {
+      const bool spread = type.kind() == Type::Kind::kVector && c.type.is_scalar();  // several elements
+      if (((m->dynamic && !spread) || c.kind == ir::ContainerKind::kStream || final_value) && !shared) {
         // What is not assigned must not be written: each assignment is the write. Inputs were read before.
         b.immediate[name] = m;
         if (c.kind != ir::ContainerKind::kStream) b.values[name] = element_at(data, subset);
@@ -470,166 +517,6 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
     for (const auto& [m, value, type] : written_at_end) write(s, *m, value, type, n.id, {});
   });
   emit(Scope{std::move(inner)}, n.id, comment);
-}
-
-// The user's text names symbols and containers by their own names; where generated ones differ, it gets constants of
-// its own.
-void Lowering::declare_mentioned(const std::string& text, ir::Id origin) {
-  std::set<std::string> seen;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    if (!word(text[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t start = at;
-    while (at < text.size() && word(text[at])) ++at;
-    const std::string name = text.substr(start, at - start);
-    if (!seen.insert(name).second) continue;
-    Declare d;
-    d.name = name;
-    if (g_.symbols.contains(name)) {
-      d.type = symbol_type(name);
-      d.init = names_.of(name);
-    } else if (const ir::Container* c = g_.containers.find(name); c && (c->constant || c->is_scalar())) {
-      d.type = c->is_scalar() ? type_text(c->type) : "auto* ";
-      d.init = c->is_scalar() ? element_of(name, {}) : base(name);
-    } else {
-      continue;
-    }
-    d.is_const = true;
-    if (d.init != d.name) emit(std::move(d), origin);
-  }
-}
-
-namespace {
-
-bool names_a_connector(std::string_view text, const ir::Tasklet& t) {
-  const auto named = [&](const ir::Connector& c) { return mentions(text, c.name); };
-  return std::ranges::any_of(t.inputs, named) || std::ranges::any_of(t.outputs, named);
-}
-
-}  // namespace
-
-void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Tasklet& t) {
-  if (!t.code.global_text.empty() && unit_.global_code.find(t.code.global_text) == Text::npos) {
-    unit_.global_code += t.code.global_text + (t.code.global_text.ends_with('\n') ? "" : "\n");
-  }
-  std::vector<const ir::Memlet*> outs;
-  for (const ir::Memlet* m : s.out_edges(n.id)) {
-    if (!m->src_connector.empty()) outs.push_back(m);
-  }
-  for (const ir::Memlet* m : outs) {
-    if (access_of(s, m->dst)) {
-      const ir::Container& c = container(data_of(s, m->dst));
-      if (uses_.written_once(c.name) != m->id) continue;
-      Declare d;
-      d.type = type_text(c.type);
-      d.name = base(c.name);
-      d.init = "{}";
-      emit(std::move(d), n.id);
-      continue;
-    }
-    const Type type = ir::connector_type(g_, s, n, m->src_connector, true);
-    if (registers_.contains({n.id, m->src_connector})) continue;
-    Declare d;
-    d.type = type_text(type);
-    d.name = names_.fresh(n.label + "_" + m->src_connector);
-    d.init = "{}";
-    registers_[{n.id, m->src_connector}] = {d.name, type};
-    emit(std::move(d), n.id);
-  }
-  if (t.code.text.find("sdfg_abi->") != Text::npos) needs_call_ = true;  // a call of a host library
-  // The user's text sees its connectors under their own names. Whatever the generated text needs is bound to fresh
-  // names outside of the inner braces, so that neither connectors nor locals of the user can capture it.
-  Statements inner = collect([&] {
-    Statements heads;
-    Binding b;
-    bind_inputs(s, n, t, b, false);
-    for (auto& [connector, value] : b.values) {
-      // An address that names what the inner braces will call otherwise is taken out here.
-      const auto window = b.windows.find(connector);
-      if (window == b.windows.end() || !names_a_connector(value, t)) continue;
-      Declare d;
-      const bool read_only = is_read_only(window->second.container);
-      d.type = Text(read_only ? "const " : "") + type_text(container(window->second.container).type) + "*";
-      d.name = names_.fresh(connector + "_at");
-      d.init = value;
-      d.is_const = false;
-      value = d.name;
-      emit(std::move(d), n.id);
-    }
-    std::vector<std::pair<const ir::Memlet*, Text>> places;
-    for (const ir::Memlet* m : outs) {
-      if (!access_of(s, m->dst)) continue;
-      const std::string& data = data_of(s, m->dst);
-      const ir::Container& c = container(data);
-      if (c.kind == ir::ContainerKind::kStream) unsupported(n.id, "C++ code that pushes to a stream");
-      Declare d;
-      d.type = type_text(c.type) + "*";
-      d.name = names_.fresh(m->src_connector + "_at");
-      const Text target = m->wcr ? target_of(s, *m) : Text();
-      d.init = m->wcr ? "&" + target : address_at(data, m->dst_subset.value_or(ir::Subset()));
-      places.emplace_back(m, d.name);
-      emit(std::move(d), n.id);
-    }
-    Statements body = collect([&] {
-      declare_mentioned(t.code.text, n.id);
-      for (const ir::Connector& in : t.inputs) {
-        const Type type = ir::connector_type(g_, s, n, in.name, false);
-        Declare d;
-        // Code may write in place through an input of a container that is written anyway, as LAPACK does.
-        const bool read_only =
-            is_read_only(b.windows.contains(in.name) ? b.windows.at(in.name).container : std::string_view());
-        d.type = type.kind() == Type::Kind::kPointer ? (read_only ? "const " : "") + type_text(type.pointee()) + "*"
-                                                     : type_text(type);
-        d.name = in.name;
-        d.init = b.values.at(in.name);
-        if (d.init == d.name) continue;  // the fresh name is the connector's own
-        d.is_const = type.kind() != Type::Kind::kPointer;
-        const bool also_output = is_output(t, in.name);
-        if (also_output) continue;
-        emit(std::move(d), n.id);
-      }
-      for (const ir::Connector& out : t.outputs) {
-        const Type type = ir::connector_type(g_, s, n, out.name, true);
-        const auto place =
-            std::ranges::find_if(places, [&](const auto& p) { return p.first->src_connector == out.name; });
-        Declare d;
-        d.name = out.name;
-        if (type.kind() == Type::Kind::kPointer && place != places.end()) {
-          d.type = type_text(type);
-          d.init = place->second;
-        } else {
-          d.type = type_text(type);
-          const bool also_input =
-              std::ranges::any_of(t.inputs, [&](const ir::Connector& c) { return c.name == out.name; });
-          d.init = also_input                                                             ? b.values.at(out.name)
-                   : place != places.end() && place->first->dynamic && !place->first->wcr ? "*" + place->second
-                                                                                          : Text("{}");
-          if (also_input && d.init == d.name) continue;
-        }
-        emit(std::move(d), n.id);
-      }
-      emit(Verbatim{t.code.text}, n.id);
-      for (const auto& [m, place] : places) {
-        const Type type = ir::connector_type(g_, s, n, m->src_connector, true);
-        if (type.kind() == Type::Kind::kPointer) continue;
-        const ir::Container& c = container(data_of(s, m->dst));
-        const Text value = converted(m->src_connector, type, c.type);
-        if (m->wcr) {
-          accumulate(*m->wcr, c.type, "(*" + place + ")", value, n.id, {});
-        } else {
-          emit(Store{"*" + place, "=", value}, n.id);
-        }
-      }
-      for (const auto& [key, reg] : registers_) {
-        if (key.first == n.id) emit(Store{reg.first, "=", key.second}, n.id);
-      }
-    });
-    emit(Scope{std::move(body)}, n.id);
-  });
-  emit(Scope{std::move(inner)}, n.id, comment_text(n.label));
 }
 
 void Lowering::library_node(const ir::State& s, const ir::Node& n, const ir::Library& l) {

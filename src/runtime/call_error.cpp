@@ -58,8 +58,12 @@ Sentence sentence(const CallFailure& failure, const std::string& it) {
               ""};
     case FailCode::kZeroStep:
       return {ErrorClass::kLaunch, it + " has the step " + number(failure, 0) + ", which never reaches its end", ""};
-    case FailCode::kDivisionByZero:
-      return {ErrorClass::kLaunch, "division by zero in a symbolic expression of " + it, ""};
+    case FailCode::kStreamFull:
+      return {
+          ErrorClass::kLaunch,
+          it + " is full" + (number(failure, 0) == "0" ? "" : ": it has room for " + number(failure, 0) + " elements"),
+          "give it a larger capacity, or none, and it grows"};
+    case FailCode::kStreamEmpty: return {ErrorClass::kLaunch, it + " is popped while it is empty", ""};
     case FailCode::kAssertion: {
       std::string text = "an assertion failed in " + it;
       for (std::size_t i = 0; i < failure.values.size(); ++i)

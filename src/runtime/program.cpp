@@ -343,6 +343,7 @@ const void* abi_table() noexcept {
 Program::Program(ProgramInfo info) : info_(std::move(info)), profile_(info_.elements.size()) {}
 
 Program::~Program() {
+  if (auto* tear_down = code_ ? reinterpret_cast<void (*)()>(code_->find("sdfg_tear_down")) : nullptr) tear_down();
   reset_persistent();
 }
 
@@ -356,6 +357,7 @@ void Program::bind(std::span<const std::span<const std::uint8_t>> objects) {
     throw Error(ErrorClass::kLoad,
                 "the object of graph '" + info_.name + "' defines neither sdfg_entry nor sdfg_packed");
   }
+  if (auto* set_up = reinterpret_cast<void (*)()>(code_->find("sdfg_set_up"))) set_up();
 }
 
 std::shared_ptr<Program> Program::load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info) {

@@ -329,3 +329,48 @@ TEST_CASE("a reference switches between two buffers", "[run]") {
     }
   });
 }
+
+TEST_CASE("a full stream and an empty one fail the call", "[run]") {
+  const auto fails = [](const Maker& m, Memory memory, const std::string& words) {
+    for (const Target& target : targets()) {
+      if (target.name.starts_with("file-")) continue;  // queues of files grow
+      INFO("target " << target.name);
+      Memory got = memory;
+      try {
+        target.prepare(m.g)->run(got);
+        FAIL("did not fail");
+      } catch (const Error& e) {
+        INFO(e.what());
+        CHECK(e.error_class() == ErrorClass::kLaunch);
+        CHECK(e.message().find(words) != std::string::npos);
+        CHECK(e.message().find("'S'") != std::string::npos);
+      }
+    }
+  };
+  Maker full;
+  full.symbol("N");
+  full.symbol("room");
+  full.array("A", kI, "N");
+  full.stream("S", kI).buffer_size = symbolic::Expr::symbol("room");
+  auto& body = full.loop(full.body(), "i", "0", "i < N", "i + 1");
+  full.tasklet(body, "s = a", {"a = A[i]"}, {"s = S"});
+  fails(full, Memory().value("N", std::int64_t{4}).value("room", std::int64_t{3}).array("A", numbers<std::int64_t>(4)),
+        "is full: it has room for 3 elements");
+  // All that fits is kept.
+  full.copy(full.body(), "S", "A[0:N]");
+  check(full, Memory().value("N", std::int64_t{3}).value("room", std::int64_t{3}).array("A", numbers<std::int64_t>(3)),
+        [](Memory&) {});
+
+  Maker copied;
+  copied.symbol("N");
+  copied.array("A", kI, "N");
+  copied.stream("S", kI).buffer_size = symbolic::Expr(2);
+  copied.copy(copied.body(), "A[0:N]", "S");
+  fails(copied, Memory().value("N", std::int64_t{3}).array("A", numbers<std::int64_t>(3)), "is full");
+
+  Maker empty;
+  empty.array("A", kI, "1");
+  empty.stream("S", kI);
+  empty.tasklet(empty.body(), "a = s", {"s = S"}, {"a = A[0]"});
+  fails(empty, Memory().array("A", numbers<std::int64_t>(1)), "popped while it is empty");
+}
