@@ -126,8 +126,11 @@ class SDFG_EXPORT State {
   /// file scope.
   Node cpp_tasklet(std::string_view label, const std::vector<Connector>& inputs, const std::vector<Connector>& outputs,
                    std::string_view code, std::string_view global_code = {}, Where where = Where::current());
-  /// An operation on whole containers; see library_nodes.hpp for its connectors.
-  Node library(std::string_view label, const nodes::Any& operation, Where where = Where::current());
+  /// An operation on whole containers; see library_nodes.hpp for its connectors. `implementation` asks for a way to
+  /// compute it on the host: "pure" (loops), "tiles" (our blocked products), "BLAS"; empty leaves the choice to the
+  /// library. What can't be done that way is done another, and `Function::explain` tells why.
+  Node library(std::string_view label, const nodes::Any& operation, std::string_view implementation = {},
+               Where where = Where::current());
 
   /// Moves data: access -> connector, connector -> access, access -> access (a copy), or connector -> connector (one
   /// value).

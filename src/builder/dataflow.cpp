@@ -267,12 +267,14 @@ Node State::cpp_tasklet(std::string_view label, const std::vector<Connector>& in
   return Node(id_, id);
 }
 
-Node State::library(std::string_view label, const nodes::Any& operation, Where where_) {
+Node State::library(std::string_view label, const nodes::Any& operation, std::string_view implementation,
+                    Where where_) {
   const SourceLocation where = location_of(where_);
   ir::State& state = state_of(*builder_, id_, where);
   const ir::Id id = builder_->graph.new_id();
   ir::Library library;
   library.op = detail::library_op(operation);
+  library.implementation = implementation;
   state.nodes.push_back({id, std::string(label), where, std::move(library)});
   return Node(id_, id);
 }

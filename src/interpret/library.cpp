@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "interpret/tensor.hpp"
+#include "ir/reduce.hpp"
 
 namespace sdfg::interpret {
 
@@ -155,35 +156,10 @@ struct AxisView {
   std::int64_t at(std::int64_t o, std::int64_t k, std::int64_t i) const { return (o * length + k) * inner + i; }
 };
 
-Value smallest(ScalarType type) {
-  if (is_floating(type)) return Value::floating(-std::numeric_limits<double>::infinity(), type);
-  if (!is_signed(type)) return Value::integer(0).cast(type);
-  return Value::integer(std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)), type);
-}
-
-Value largest(ScalarType type) {
-  if (is_floating(type)) return Value::floating(std::numeric_limits<double>::infinity(), type);
-  if (type == ScalarType::kBool) return Value::boolean(true);
-  if (!is_signed(type)) return Value::integer(-1, type);
-  return Value::integer(std::numeric_limits<std::int64_t>::max() >> (64 - 8 * size_of(type)), type);
-}
-
-Value identity_of(ir::ReduceOp op, ScalarType type, const Operands& operands) {
-  switch (op) {
-    case ir::ReduceOp::kSum:
-    case ir::ReduceOp::kBitOr:
-    case ir::ReduceOp::kBitXor:
-    case ir::ReduceOp::kLogicalOr:
-    case ir::ReduceOp::kLogicalXor: return Value::integer(0).cast(type);
-    case ir::ReduceOp::kProduct:
-    case ir::ReduceOp::kLogicalAnd: return Value::integer(1).cast(type);
-    case ir::ReduceOp::kBitAnd: return type == ScalarType::kBool ? Value::boolean(true) : Value::integer(-1, type);
-    case ir::ReduceOp::kMin: return largest(type);
-    case ir::ReduceOp::kMax: return smallest(type);
-    case ir::ReduceOp::kExchange:
-    case ir::ReduceOp::kCustom: break;
-  }
-  fail_shape(operands, "needs the identity of " + std::string(ir::to_string(op)) + ", which has none");
+Value start_of(ir::ReduceOp op, ScalarType type, const Operands& operands) {
+  if (const auto identity = ir::identity_of(op, type)) return *identity;
+  fail_shape(operands, "needs the identity of " + std::string(ir::to_string(op)) + " for " +
+                           std::string(to_string(type)) + ", which has none");
 }
 
 }  // namespace
@@ -222,7 +198,7 @@ void run_op(const ir::Scan& op, const Operands& operands) {
   const AxisView view(in.shape(), axis_of(op.axis, in.rank(), operands));
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
-      Value sum = op.exclusive ? identity_of(op.op, out.type(), operands) : Value();
+      Value sum = op.exclusive ? start_of(op.op, out.type(), operands) : Value();
       for (std::int64_t k = 0; k < view.length; ++k) {
         const Value item = in.get(view.at(o, k, i)).cast(out.type());
         if (op.exclusive) {

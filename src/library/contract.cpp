@@ -1,250 +1,23 @@
-// Sums of products: the BLAS family, Einsum, TensorDot. One loop nest serves all; it is ordered by the strides of the
-// operands.
+// Sums of products: the BLAS family, Einsum, TensorDot, by tiles, BLAS or the one loop nest that serves all.
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
 
-#include "library/expansions.hpp"
+#include "library/blas.hpp"
+#include "library/contraction.hpp"
 #include "library/packed.hpp"
+#include "library/packed_vector.hpp"
 
 namespace sdfg::library {
 
 namespace {
 
-using tasklet::BinaryOp;
-using Labels = std::vector<int>;
-// Elements of the output that one thread works on when there is no other dimension to share among threads.
-constexpr std::int64_t kTile = 512;
-
-struct Contraction {
-  std::vector<Operand> in;
-  std::vector<Labels> labels;
-  Operand out;
-  Labels out_labels;
-  std::complex<double> alpha = 1.0, beta = 0.0;
-  const Operand* addend = nullptr;  // what beta multiplies; nullptr: what the output holds
-};
-
-Expr stride_in(const Operand& o, const Labels& labels, int label) {
-  Expr s = 0;
-  for (std::size_t d = 0; d < labels.size(); ++d) {
-    if (labels[d] == label) s += o.stride(d);
-  }
-  return s;
-}
-
-std::vector<Expr> indices_of(const Labels& labels, const std::map<int, Expr>& at) {
-  std::vector<Expr> out;
-  for (const int l : labels) out.push_back(at.at(l));
-  return out;
-}
-
-// The extents of all labels; they must agree between operands unless the symbols leave it open.
-std::map<int, Expr> extents_of(const Node& n, const Contraction& c) {
-  std::map<int, Expr> extent;
-  auto add = [&](const Operand& o, const Labels& labels) {
-    if (o.rank() != labels.size())
-      n.emitter->fail("has operand " + o.text() + " where " + std::to_string(labels.size()) + " dimensions are needed");
-    for (std::size_t d = 0; d < labels.size(); ++d) {
-      auto [it, fresh] = extent.emplace(labels[d], o.extent(d));
-      if (fresh || it->second == o.extent(d)) continue;
-      if ((it->second - o.extent(d)).constant())
-        n.emitter->fail("has operand " + o.text() + ", whose dimension " + std::to_string(d) + " should have extent " +
-                        it->second.str());
-    }
-  };
-  for (std::size_t k = 0; k < c.in.size(); ++k) add(c.in[k], c.labels[k]);
-  add(c.out, c.out_labels);
-  return extent;
-}
-
-class Nest {
- public:
-  Nest(const Node& n, const Contraction& c) : n_(n), c_(c), extent_(extents_of(n, c)) {
-    for (const auto& [label, size] : extent_) {
-      if (std::find(c.out_labels.begin(), c.out_labels.end(), label) == c.out_labels.end()) summed_.push_back(label);
-    }
-  }
-
-  void run() const {
-    const Emitter& e = *n_.emitter;
-    const int vector = vector_label();
-    if (summed_.empty()) {
-      n_.reason("element-wise product: one map");
-      point_map(e);
-    } else if (vector >= 0) {
-      n_.reason("sum in the order of rows: the innermost loop runs along contiguous elements of the result");
-      initialise(e);
-      rows(e, vector);
-    } else {
-      n_.reason("one sum per element of the result: the innermost loop runs along the summed dimension");
-      sums(e);
-    }
-  }
-
- private:
-  // The label of the output along which everything is contiguous or constant: the innermost loop vectorises over it.
-  // Not when the operands are contiguous along a summed dimension and the result is small.
-  int vector_label() const {
-    for (std::size_t d = c_.out_labels.size(); d-- > 0;) {
-      const int l = c_.out_labels[d];
-      if (!stride_in(c_.out, c_.out_labels, l).is_one()) continue;
-      bool fits = true, used = false;
-      for (std::size_t k = 0; k < c_.in.size(); ++k) {
-        const Expr s = stride_in(c_.in[k], c_.labels[k], l);
-        fits = fits && (s.is_zero() || s.is_one());
-        used = used || s.is_one();
-      }
-      if (fits && used) return l;
-    }
-    return -1;
-  }
-
-  std::vector<std::pair<std::string, Expr>> ranges(const Labels& labels) const {
-    std::vector<std::pair<std::string, Expr>> out;
-    constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n"};
-    for (std::size_t d = 0; d < labels.size(); ++d)
-      out.emplace_back(kNames[std::min<std::size_t>(d, 5)], extent_.at(labels[d]));
-    return out;
-  }
-
-  tasklet::Expr product(std::vector<Read>& reads, const std::map<int, Expr>& at) const {
-    tasklet::Expr code;
-    for (std::size_t k = 0; k < c_.in.size(); ++k) {
-      const std::string connector(1, static_cast<char>('a' + static_cast<int>(k)));
-      reads.push_back({connector, c_.in[k].data(), c_.in[k].element(indices_of(c_.labels[k], at))});
-      // Products are formed in the type of the result, as wide as it is: integers of narrow operands don't wrap early.
-      tasklet::Expr x = name(connector, c_.in[k].type());
-      if (c_.in[k].type() != c_.out.type() && promote(c_.in[k].type(), c_.out.type()) == c_.out.type())
-        x = cast(x, c_.out.type());
-      code = k == 0 ? x : mul(code, x);
-    }
-    return code;
-  }
-
-  // out = beta * old, or 0
-  void initialise(const Emitter& e) const {
-    if (c_.beta == 1.0 && c_.addend == nullptr) return;
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { store_old(inner, p, nullptr); });
-  }
-  // Stores alpha * sum + beta * old at a point; without a sum only the second part.
-  void store_old(const Emitter& e, const std::vector<Expr>& p, const std::string* sum) const {
-    const ScalarType t = c_.out.type();
-    std::vector<Read> reads;
-    tasklet::Expr code;
-    if (sum != nullptr) {
-      reads.push_back({"sum", *sum, {}});
-      code = scaled(c_.alpha, name("sum", t), t);
-    }
-    if (c_.beta != 0.0) {
-      const Operand& old = c_.addend != nullptr ? *c_.addend : c_.out;
-      reads.push_back({"old", old.data(), old.element(p)});
-      const tasklet::Expr part = scaled(c_.beta, name("old", old.type()), t);
-      code = sum != nullptr ? add(code, part) : part;
-    } else if (sum == nullptr) {
-      code = literal(0.0, t);
-    }
-    e.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
-  }
-
-  // for all rows { for summed { for contiguous: out += alpha * product } }
-  void rows(const Emitter& e, int vector) const {
-    Labels outer;
-    for (const int l : c_.out_labels) {
-      if (l != vector) outer.push_back(l);
-    }
-    auto inner_loops = [&](Emitter& at_row, std::map<int, Expr> at, const ir::Range& columns) {
-      std::function<void(Emitter&, std::size_t)> sum = [&](Emitter& here, std::size_t next) {
-        if (next < summed_.size()) {
-          here.loop("k", 0, extent_.at(summed_[next]), [&](Emitter& deeper, const Expr& k) {
-            at[summed_[next]] = k;
-            sum(deeper, next + 1);
-          });
-          return;
-        }
-        here.map_ranges({{"j", columns}}, [&](Emitter& body, std::vector<Expr> p) {
-          at[vector] = p[0];
-          std::vector<Read> reads;
-          const tasklet::Expr code = scaled(c_.alpha, product(reads, at), c_.out.type());
-          body.compute(reads, cast(code, c_.out.type()),
-                       {c_.out.data(), c_.out.element(indices_of(c_.out_labels, at)),
-                        ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
-        });
-      };
-      sum(at_row, 0);
-    };
-    const Expr columns = extent_.at(vector);
-    if (outer.empty()) {
-      e.map_ranges({{"block", {0, columns - 1, kTile, 1}}}, [&](Emitter& inner, std::vector<Expr> p) {
-        inner_loops(inner, {}, {p[0], symbolic::min(p[0] + (kTile - 1), columns - 1), 1, 1});
-      });
-      return;
-    }
-    e.map(ranges(outer), [&](Emitter& inner, std::vector<Expr> p) {
-      std::map<int, Expr> at;
-      for (std::size_t d = 0; d < outer.size(); ++d) at[outer[d]] = p[d];
-      inner_loops(inner, at, ir::Range::half_open(0, columns));
-    });
-  }
-
-  // for all points { sum over the summed labels; out = alpha * sum + beta * old }
-  void sums(const Emitter& e) const {
-    auto at_point = [&](Emitter& here, const std::vector<Expr>& p) {
-      here.with_transient("sum", c_.out.type(), {}, [&](Emitter& body, const std::string& sum) {
-        body.compute({}, literal(0.0, c_.out.type()), {sum, {}, {}});
-        std::map<int, Expr> at;
-        for (std::size_t d = 0; d < p.size(); ++d) at[c_.out_labels[d]] = p[d];
-        body.map(ranges(summed_), [&](Emitter& term, std::vector<Expr> k) {
-          for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
-          std::vector<Read> reads;
-          const tasklet::Expr code = product(reads, at);
-          term.compute(reads, cast(code, c_.out.type()),
-                       {sum, {}, ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
-        });
-        store_old(body, p, &sum);
-      });
-    };
-    if (c_.out_labels.empty()) {
-      Emitter here = e;
-      at_point(here, {});
-      return;
-    }
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { at_point(inner, p); });
-  }
-
-  void point_map(const Emitter& e) const {
-    const ScalarType t = c_.out.type();
-    auto body = [&](Emitter& here, const std::vector<Expr>& p) {
-      std::map<int, Expr> at;
-      for (std::size_t d = 0; d < p.size(); ++d) at[c_.out_labels[d]] = p[d];
-      std::vector<Read> reads;
-      tasklet::Expr code = scaled(c_.alpha, product(reads, at), t);
-      if (c_.beta != 0.0) {
-        const Operand& old = c_.addend != nullptr ? *c_.addend : c_.out;
-        reads.push_back({"old", old.data(), old.element(p)});
-        code = add(code, scaled(c_.beta, name("old", old.type()), t));
-      }
-      here.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
-    };
-    if (c_.out_labels.empty()) {
-      Emitter here = e;
-      body(here, {});
-      return;
-    }
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { body(inner, p); });
-  }
-
-  const Node& n_;
-  const Contraction& c_;
-  std::map<int, Expr> extent_;
-  Labels summed_;
-};
-
-// The contraction as a (batched) matrix product: one summed label, one label of each operand that stays, and labels
-// that all three share.
+// The contraction as a (batched) product of matrices, or of a matrix and a vector: one summed label, one label of each
+// operand that stays (none of a vector), and labels that all three share.
 struct AsProduct {
-  int m = 0, n = 0, k = 0;
+  std::optional<int> m, n;
+  int k = 0;
   Labels batch;
 };
 
@@ -260,25 +33,26 @@ std::optional<AsProduct> as_product(const Contraction& c) {
     if (std::set<int>(labels->begin(), labels->end()).size() != labels->size()) return std::nullopt;
   }
   AsProduct out;
-  int found[3] = {0, 0, 0};
+  int summed = 0;
   std::set<int> all(c.labels[0].begin(), c.labels[0].end());
   all.insert(c.labels[1].begin(), c.labels[1].end());
   for (const int l : all) {
     const bool a = has(c.labels[0], l), b = has(c.labels[1], l), o = has(c.out_labels, l);
+    std::optional<int>& side = a ? out.m : out.n;
     if (a && b && o) {
       out.batch.push_back(l);
     } else if (a && b) {
-      out.k = l, ++found[2];
-    } else if (o) {
-      (a ? out.m : out.n) = l, ++found[a ? 0 : 1];
+      out.k = l, ++summed;
+    } else if (o && !side) {
+      side = l;
     } else {
-      return std::nullopt;  // summed over one operand alone
+      return std::nullopt;  // summed over one operand alone, or a second label of one
     }
   }
   for (const int l : c.out_labels) {
     if (!all.contains(l)) return std::nullopt;
   }
-  if (found[0] != 1 || found[1] != 1 || found[2] != 1) return std::nullopt;
+  if (summed != 1 || (!out.m && !out.n)) return std::nullopt;
   return out;
 }
 
@@ -297,22 +71,90 @@ MatrixView matrix_of(const Operand& o, const Labels& labels, int row, int column
   return v;
 }
 
+VectorView vector_of(const Operand& o, const Labels& labels) {
+  return {o.data(), [o](const ir::Range& elements) { return o.part(std::vector<ir::Range>{elements}); },
+          stride_in(o, labels, labels.front())};
+}
+
+// One of several ways to compute a product, under a condition on the sizes; a way of more than one is behind a branch.
+void choose(const Node& n, const Contraction& c, const tasklet::Expr& pays, const std::string& what,
+            const std::function<void(Emitter&)>& way) {
+  const auto* decided = std::get_if<tasklet::Literal>(&pays.node());
+  if (decided != nullptr && std::get<bool>(decided->value)) {
+    n.reason(what + ": the sizes are known to be worth it");
+    Emitter here = *n.emitter;
+    way(here);
+  } else if (decided != nullptr) {
+    loop_nest(n, c);
+  } else {
+    n.reason(what + " where the sizes are worth it at run time, else:");
+    n.emitter->branch(pays, way, [&](Emitter& small) {
+      Node other = n;
+      other.emitter = &small;
+      loop_nest(other, c);
+    });
+  }
+}
+
+// A matrix and a vector; batches are left to the loop nest, which shares them among threads.
+void contract_vector(const Node& n, const Contraction& c, const AsProduct& product, Wanted wanted) {
+  const std::map<int, Expr> extent = extents_of(n, c);
+  const std::size_t matrix = product.m ? 0 : 1;
+  const int row = product.m ? *product.m : *product.n;
+  VectorProduct p;
+  p.type = c.out.type();
+  p.m = extent.at(row);
+  p.k = extent.at(product.k);
+  p.alpha = c.alpha.real();
+  p.beta = c.beta.real();
+  p.a = matrix_of(c.in[matrix], c.labels[matrix], row, product.k, {});
+  p.x = vector_of(c.in[1 - matrix], c.labels[1 - matrix]);
+  p.y = vector_of(c.out, c.out_labels);
+  std::optional<VectorView> old;
+  if (c.addend != nullptr && c.beta != 0.0) old = vector_of(*c.addend, c.out_labels);
+  p.old = old ? &*old : nullptr;
+  if (wanted == Wanted::kBlas) {
+    if (const auto call = blas_call(n, p)) {
+      choose(n, c, call->fits, "BLAS's " + call->function + ", as asked for,", call->append);
+      return;
+    }
+  }
+  if (!has_blocks(p)) {
+    loop_nest(n, c);
+    return;
+  }
+  choose(n, c, blocks_pay(p), "register blocks along contiguous elements of the matrix",
+         [&](Emitter& here) { blocked_vector_product(here, p, *n.options); });
+}
+
 void contract(const Node& n, const Contraction& c) {
-  const std::optional<AsProduct> product =
-      n.options->opt_level >= 2 && n.options->host_code ? as_product(c) : std::nullopt;
+  const Wanted wanted = wanted_by(n);
+  const bool may_block =
+      n.options->host_code && wanted != Wanted::kLoops && (n.options->opt_level >= 2 || wanted != Wanted::kChoose);
+  const std::optional<AsProduct> product = may_block ? as_product(c) : std::nullopt;
   if (!product) {
-    Nest(n, c).run();
+    if (wanted == Wanted::kTiles || wanted == Wanted::kBlas)
+      n.reason(n.options->host_code ? "neither tiles nor BLAS compute this; loops instead" : "loops for a kernel");
+    loop_nest(n, c);
+    return;
+  }
+  if (!product->m || !product->n) {
+    if (product->batch.empty())
+      contract_vector(n, c, *product, wanted);
+    else
+      loop_nest(n, c);
     return;
   }
   const std::map<int, Expr> extent = extents_of(n, c);
   Product p;
   p.type = c.out.type();
-  p.m = extent.at(product->m);
-  p.n = extent.at(product->n);
+  p.m = extent.at(*product->m);
+  p.n = extent.at(*product->n);
   p.k = extent.at(product->k);
   p.alpha = c.alpha.real();
   p.beta = c.beta.real();
-  const auto packed = [&](Emitter& start) {
+  // `way` with the matrices of each batch.
+  const auto each = [&](Emitter& start, const std::function<void(Emitter&, const Product&)>& way) {
     std::map<int, Expr> at;
     const std::function<void(Emitter&, std::size_t)> batches = [&](Emitter& here, std::size_t next) {
       if (next < product->batch.size()) {
@@ -323,32 +165,33 @@ void contract(const Node& n, const Contraction& c) {
         return;
       }
       Product one = p;
-      one.a = matrix_of(c.in[0], c.labels[0], product->m, product->k, at);
-      one.b = matrix_of(c.in[1], c.labels[1], product->k, product->n, at);
-      one.c = matrix_of(c.out, c.out_labels, product->m, product->n, at);
+      one.a = matrix_of(c.in[0], c.labels[0], *product->m, product->k, at);
+      one.b = matrix_of(c.in[1], c.labels[1], product->k, *product->n, at);
+      one.c = matrix_of(c.out, c.out_labels, *product->m, *product->n, at);
       std::optional<MatrixView> old;
-      if (c.addend != nullptr && c.beta != 0.0) old = matrix_of(*c.addend, c.out_labels, product->m, product->n, at);
+      if (c.addend != nullptr && c.beta != 0.0) old = matrix_of(*c.addend, c.out_labels, *product->m, *product->n, at);
       one.old = old ? &*old : nullptr;
-      packed_product(here, one, *n.options);
+      way(here, one);
     };
     batches(start, 0);
   };
-  const tasklet::Expr pays = packing_pays(p);
-  const auto* decided = std::get_if<tasklet::Literal>(&pays.node());
-  if (decided != nullptr && std::get<bool>(decided->value)) {
-    n.reason("packed tiles: the sizes are known to be worth it");
-    Emitter here = *n.emitter;
-    packed(here);
-  } else if (decided != nullptr) {
-    Nest(n, c).run();
-  } else {
-    n.reason("packed tiles where the sizes are worth it at run time, else:");
-    n.emitter->branch(pays, packed, [&](Emitter& small) {
-      Node other = n;
-      other.emitter = &small;
-      Nest(other, c).run();
-    });
+  if (wanted == Wanted::kBlas) {
+    Product strides = p;  // the same for all batches
+    std::map<int, Expr> at;
+    for (const int l : product->batch) at[l] = 0;
+    strides.a = matrix_of(c.in[0], c.labels[0], *product->m, product->k, at);
+    strides.b = matrix_of(c.in[1], c.labels[1], product->k, *product->n, at);
+    strides.c = matrix_of(c.out, c.out_labels, *product->m, *product->n, at);
+    if (const auto call = blas_call(n, strides)) {
+      choose(n, c, call->fits, "BLAS's " + call->function + ", as asked for,", [&](Emitter& here) {
+        each(here, [&](Emitter& inner, const Product& one) { call->append_product(inner, one); });
+      });
+      return;
+    }
   }
+  choose(n, c, packing_pays(p), "packed tiles", [&](Emitter& here) {
+    each(here, [&](Emitter& inner, const Product& one) { packed_product(inner, one, *n.options); });
+  });
 }
 
 Labels counted(int first, std::size_t count) {
@@ -538,9 +381,12 @@ void triangle_of_sums(const ir::Syrk& op, const Node& n) {
 void expand(const ir::Syrk& op, const Node& n) {
   const Operand a = n.in("_a").fitted(2), c = n.out("_c").fitted(2);
   const Operand* cin = n.find_in("_cin");
-  const bool tiles = n.options->opt_level >= 2 &&
+  const Wanted wanted = wanted_by(n);
+  const bool tiles = n.options->host_code && (n.options->opt_level >= 2 || wanted == Wanted::kTiles) &&
+                     wanted != Wanted::kLoops &&
                      (c.type() == ScalarType::kFloat64 || c.type() == ScalarType::kFloat32) && a.type() == c.type() &&
                      (cin == nullptr || cin->type() == c.type()) && op.alpha.imag() == 0 && op.beta.imag() == 0;
+  if (wanted == Wanted::kBlas) n.reason("asks for BLAS, which is only called for Gemm and Gemv");
   if (!tiles) {
     triangle_of_sums(op, n);
     return;

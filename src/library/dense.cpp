@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "library/blas.hpp"
 #include "library/expansions.hpp"
 
 namespace sdfg::library {
@@ -57,7 +58,7 @@ constexpr std::int64_t kMostOrder = 2147483647;  // LAPACK counts in 32 bits
 // The function with the prefix of the type, if it is there.
 std::optional<std::string> lapack(const Node& n, ScalarType t, const std::string& name) {
   const ExpandOptions& o = *n.options;
-  if (!o.host_code || o.opt_level < 1 || !o.lapack) return std::nullopt;
+  if (!o.host_code || o.opt_level < 1 || !o.lapack || wanted_by(n) == Wanted::kLoops) return std::nullopt;
   std::string full;
   switch (t) {
     case ScalarType::kFloat32: full = "s"; break;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/reduce.hpp"
 #include "library/expansions.hpp"
 
 namespace sdfg::library {
@@ -29,33 +30,10 @@ tasklet::Expr constant(const tasklet::Value& v, ScalarType type) {
   return tasklet::Expr::literal(c.as_int(), type);
 }
 
-tasklet::Value identity_of(ir::ReduceOp op, ScalarType type, const Node& n) {
-  using tasklet::Value;
-  const bool floating = is_floating(type);
-  const double infinity = std::numeric_limits<double>::infinity();
-  const int bits = 8 * size_of(type);
-  switch (op) {
-    case ir::ReduceOp::kSum:
-    case ir::ReduceOp::kBitOr:
-    case ir::ReduceOp::kBitXor:
-    case ir::ReduceOp::kLogicalOr:
-    case ir::ReduceOp::kLogicalXor: return Value::integer(0).cast(type);
-    case ir::ReduceOp::kProduct:
-    case ir::ReduceOp::kLogicalAnd: return Value::integer(1).cast(type);
-    case ir::ReduceOp::kBitAnd: return type == ScalarType::kBool ? Value::boolean(true) : Value::integer(-1, type);
-    case ir::ReduceOp::kMin:
-      if (floating) return Value::floating(infinity, type);
-      if (type == ScalarType::kBool) return Value::boolean(true);
-      return is_signed(type) ? Value::integer(std::numeric_limits<std::int64_t>::max() >> (64 - bits), type)
-                             : Value::integer(-1, type);
-    case ir::ReduceOp::kMax:
-      if (floating) return Value::floating(-infinity, type);
-      return is_signed(type) ? Value::integer(std::numeric_limits<std::int64_t>::min() >> (64 - bits), type)
-                             : Value::integer(0).cast(type);
-    case ir::ReduceOp::kExchange:
-    case ir::ReduceOp::kCustom: break;
-  }
-  n.emitter->fail("needs the identity of " + std::string(ir::to_string(op)) + ", which has none");
+tasklet::Value start_of(ir::ReduceOp op, ScalarType type, const Node& n) {
+  if (const auto identity = ir::identity_of(op, type)) return *identity;
+  n.emitter->fail("needs the identity of " + std::string(ir::to_string(op)) + " for " + std::string(to_string(type)) +
+                  ", which has none");
 }
 
 // op(a, b) as code, for scans.
@@ -328,7 +306,7 @@ void expand(const ir::Scan& op, const Node& n) {
       auto item = [&](const Expr& k) { return Read{"a", in.data(), in.element(at(k))}; };
       const tasklet::Expr a = cast(name("a", in.type()), t), r = name("r", t);
       if (op.exclusive) {
-        body.compute({}, constant(identity_of(op.op, t, n), t), {running, {}, {}});
+        body.compute({}, constant(start_of(op.op, t, n), t), {running, {}, {}});
         body.loop("k", 0, in.extent(axis), [&](Emitter& inner, const Expr& k) {
           inner.with_transient("next", t, {}, [&](Emitter& deep, const std::string& next) {
             deep.compute({item(k), {"r", running, {}}}, cast(combined(op.op, r, a, n), t), {next, {}, {}});

@@ -2,7 +2,8 @@
 #include "library/packed.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "library/tile_text.hpp"
 
 namespace sdfg::library {
 
@@ -26,14 +27,6 @@ struct Shape {
 Shape shape_for(ScalarType t, int vector_bytes) {
   const int lanes = vector_bytes / size_of(t);
   return vector_bytes >= 64 ? Shape{vector_bytes, lanes, 8, 3} : Shape{vector_bytes, lanes, 4, 3};
-}
-
-std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
-  for (const auto& [from, to] : words) {
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-      text.replace(at, from.size(), to);
-  }
-  return text;
 }
 
 // File-scope text; @T is the element type, @S a suffix for it.
@@ -119,27 +112,6 @@ static void sdfg_tile_@S(const @T* __restrict a, const @T* __restrict b, int64_t
 }
 )";
 
-std::string number(double v, ScalarType t) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.17g", v);
-  return "(" + std::string(t == ScalarType::kFloat32 ? "float" : "double") + ")" +
-         (v < 0 ? "(" + std::string(text) + ")" : text);
-}
-
-// A size or stride as text of a tasklet: a number, or the name of a symbol.
-class Names {
- public:
-  explicit Names(const Emitter& e) : emitter_(e) {}
-  std::string operator()(const char* wish, const Expr& value) const {
-    if (const auto constant = value.constant()) return std::to_string(*constant) + "L";
-    if (value.kind() == symbolic::Kind::kSymbol) return value.name();
-    return emitter_.assign(wish, tasklet::from_symbolic(value)).name();
-  }
-
- private:
-  const Emitter& emitter_;
-};
-
 }  // namespace
 
 MatrixView MatrixView::transposed() const {
@@ -191,7 +163,7 @@ void packed_product(const Emitter& e, const Product& given, const ExpandOptions&
   };
   const auto parallel = [](ir::Map& map) { map.schedule = ir::Schedule::kParallel; };
 
-  const Names name_of(e);
+  const auto name_of = [&](const char* wish, const Expr& value) { return spelled(e, wish, value); };
   const std::string a_row = name_of("a_row", p.a.row), a_column = name_of("a_column", p.a.column);
   const std::string b_row = name_of("b_row", p.b.row), b_column = name_of("b_column", p.b.column);
   const std::string c_row = name_of("c_row", p.c.row), c_column = name_of("c_column", p.c.column);

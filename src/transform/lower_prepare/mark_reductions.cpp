@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/dependence.hpp"
+#include "ir/reduce.hpp"
 
 namespace sdfg::transform {
 
@@ -14,23 +15,7 @@ namespace {
 using analysis::Access;
 
 bool has_identity(ir::ReduceOp op, const Type& type) {
-  if (!type.is_scalar()) return false;
-  const bool complex = is_complex(type.scalar());
-  switch (op) {
-    case ir::ReduceOp::kSum:
-    case ir::ReduceOp::kProduct: return true;
-    case ir::ReduceOp::kMin:
-    case ir::ReduceOp::kMax:
-    case ir::ReduceOp::kLogicalAnd:
-    case ir::ReduceOp::kLogicalOr:
-    case ir::ReduceOp::kLogicalXor: return !complex;
-    case ir::ReduceOp::kBitAnd:
-    case ir::ReduceOp::kBitOr:
-    case ir::ReduceOp::kBitXor: return is_integer(type.scalar()) || type.scalar() == ScalarType::kBool;
-    case ir::ReduceOp::kExchange:
-    case ir::ReduceOp::kCustom: return false;
-  }
-  return false;
+  return type.is_scalar() && ir::identity_of(op, type.scalar()).has_value();
 }
 
 class Marker {
