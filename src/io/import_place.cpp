@@ -22,8 +22,9 @@ using Path = std::vector<Step>;
 
 class Placer {
  public:
-  Placer(ir::Graph& g, const std::set<std::string>& names, const std::map<std::string, ir::Id>& limits)
-      : graph_(g), names_(names), limits_(limits) {}
+  Placer(ir::Graph& g, const std::set<std::string>& names, const std::map<std::string, ir::Id>& limits,
+         const std::map<std::string, std::set<ir::Id>>& shared)
+      : graph_(g), names_(names), limits_(limits), shared_(shared) {}
 
   void run() {
     collect(graph_.body, {}, nullptr);
@@ -126,6 +127,15 @@ class Placer {
       }
     }
     std::size_t level = depth - 1;
+    // A view is only another name; where it is declared does not show.
+    const bool view = graph_.containers.at(name).kind == ir::ContainerKind::kView;
+    if (const auto outside = shared_.find(name); outside != shared_.end() && !view) {
+      for (std::size_t k = 1; k <= level; ++k) {
+        const Element& owner = *uses.front()[k].owner;
+        if (binds_any(owner, symbols)) break;
+        if (outside->second.contains(owner.id)) level = k - 1;
+      }
+    }
     // A queue or a zeroed array is new whenever its graph is entered; others have no content then, so it does not show.
     const auto limit = limits_.find(name);
     // Outwards, so that a value crosses the iterations of loops, while the size stays known and constant.
@@ -268,6 +278,7 @@ class Placer {
   ir::Graph& graph_;
   const std::set<std::string>& names_;
   const std::map<std::string, ir::Id>& limits_;
+  const std::map<std::string, std::set<ir::Id>>& shared_;
   std::map<std::string, std::vector<Path>> uses_;
   std::map<Sequence*, std::vector<Span>> spans_;
 };
@@ -276,7 +287,7 @@ class Placer {
 
 void Importer::place_declarations() {
   // The element of a consume scope is declared by the scope itself.
-  Placer(graph_, to_place_, limits_).run();
+  Placer(graph_, to_place_, limits_, shared_).run();
 }
 
 }  // namespace sdfg::io

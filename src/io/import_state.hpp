@@ -6,6 +6,16 @@
 
 namespace sdfg::io {
 
+inline bool is_entry(const dace::Node& n) {
+  return std::holds_alternative<dace::MapEntry>(n.kind) || std::holds_alternative<dace::ConsumeEntry>(n.kind);
+}
+inline bool is_exit(const dace::Node& n) {
+  return std::holds_alternative<dace::MapExit>(n.kind) || std::holds_alternative<dace::ConsumeExit>(n.kind);
+}
+inline bool is_access(const dace::Node& n) {
+  return std::holds_alternative<dace::AccessNode>(n.kind);
+}
+
 struct Importer::StateContext {
   StateContext(const dace::State& s, const dace::Block& b, Scope& sc);
 

@@ -99,6 +99,7 @@ class Importer {
   void check_memlet(const StateContext& c, const dace::Edge& e) const;
   void state(const dace::State& s, const dace::Block& b, ir::Sequence& out, Scope& scope);
   void level(StateContext& c, int entry, ir::Sequence& out);
+  void note_shared(StateContext& c, const dace::Node& entry, ir::Id element);
   void map(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void consume(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
@@ -139,6 +140,7 @@ class Importer {
   std::set<std::string> to_place_;            // transients without a declaring block yet
   std::map<std::string, std::string> views_;  // key of a view's meaning -> its container
   std::map<std::string, ir::Id> limits_;      // transients of nested graphs -> the block that stands for the graph
+  std::map<std::string, std::set<ir::Id>> shared_;  // container -> maps that it is outside of
 };
 
 // ir::LibraryOp of a file's node; connectors are renamed by `rename` (file's name -> ours). Defined in

@@ -1,8 +1,7 @@
-// Rules of library nodes: connectors, shapes and element types.
+// Rules of library nodes, operation by operation.
 #include <algorithm>
-#include <map>
 
-#include "ir/validate_internal.hpp"
+#include "ir/validate_operands.hpp"
 
 namespace sdfg::ir {
 
@@ -10,85 +9,11 @@ namespace {
 
 using symbolic::Expr;
 using symbolic::Truth;
-using Names = std::vector<std::string>;
+using validation::Operand;
 
-// The connectors of an operation.
-struct Connectors {
-  Names inputs;
-  Names optional_inputs;
-  Names outputs;
-  Names optional_outputs;
-  bool any_inputs = false;  // Einsum: operands in the order of the node's connectors
-  bool any_outputs = false;
-};
-
-Connectors connectors_of(const LibraryOp& op) {
-  return std::visit(
-      [](const auto& o) -> Connectors {
-        using K = std::remove_cvref_t<decltype(o)>;
-        if constexpr (std::is_same_v<K, MatMul>) {
-          return {{"_a", "_b"}, {}, {"_c"}, {}};
-        } else if constexpr (std::is_same_v<K, Gemm> || std::is_same_v<K, BatchedMatMul>) {
-          return {{"_a", "_b"}, {"_cin"}, {"_c"}, {}};
-        } else if constexpr (std::is_same_v<K, Gemv>) {
-          return {{"_A", "_x"}, {"_y"}, {"_y"}, {}};
-        } else if constexpr (std::is_same_v<K, Ger>) {
-          return {{"_x", "_y", "_A"}, {}, {"_res"}, {}};
-        } else if constexpr (std::is_same_v<K, Dot>) {
-          return {{"_x", "_y"}, {}, {"_result"}, {}};
-        } else if constexpr (std::is_same_v<K, Axpy>) {
-          return {{"_x", "_y"}, {}, {"_res"}, {}};
-        } else if constexpr (std::is_same_v<K, Syrk>) {
-          return {{"_a"}, {"_cin"}, {"_c"}, {}};
-        } else if constexpr (std::is_same_v<K, Einsum>) {
-          return {{}, {}, {}, {}, true, true};
-        } else if constexpr (std::is_same_v<K, Reduce> || std::is_same_v<K, Copy> || std::is_same_v<K, Scan>) {
-          return {{"_in"}, {}, {"_out"}, {}};
-        } else if constexpr (std::is_same_v<K, Fill>) {
-          return {{}, {}, {"_out"}, {}};
-        } else if constexpr (std::is_same_v<K, Transpose> || std::is_same_v<K, Fft>) {
-          return {{"_inp"}, {}, {"_out"}, {}};
-        } else if constexpr (std::is_same_v<K, TensorTranspose>) {
-          return {{"_inp_tensor"}, {}, {"_out_tensor"}, {}};
-        } else if constexpr (std::is_same_v<K, TensorDot>) {
-          return {{"_left_tensor", "_right_tensor"}, {}, {"_out_tensor"}, {}};
-        } else if constexpr (std::is_same_v<K, Cholesky>) {
-          return {{"_a"}, {}, {"_b"}, {}};
-        } else if constexpr (std::is_same_v<K, Potrf>) {
-          return {{"_xin"}, {}, {"_xout", "_res"}, {}};
-        } else if constexpr (std::is_same_v<K, Getrf>) {
-          return {{"_xin"}, {}, {"_xout", "_ipiv", "_res"}, {}};
-        } else if constexpr (std::is_same_v<K, Getrs>) {
-          return {{"_a", "_ipiv", "_rhs_in"}, {}, {"_rhs_out", "_res"}, {}};
-        } else if constexpr (std::is_same_v<K, Solve>) {
-          return {{"_ain", "_bin"}, {}, {"_bout"}, {}};
-        } else if constexpr (std::is_same_v<K, Inv>) {
-          return {{"_ain"}, {}, {"_aout"}, {}};
-        } else if constexpr (std::is_same_v<K, Csrmv> || std::is_same_v<K, Csrmm>) {
-          return {{"_a_rows", "_a_cols", "_a_vals", "_b"}, {"_cin"}, {"_c"}, {}};
-        } else if constexpr (std::is_same_v<K, ArgReduce>) {
-          return {{"_in"}, {}, {"_idx"}, {"_value"}};
-        } else if constexpr (std::is_same_v<K, UnknownLibrary>) {
-          return {{}, {}, {}, {}, true, true};
-        } else {
-          static_assert(kUnhandledKind<K>);
-        }
-      },
-      op);
-}
-
-struct Operand {
-  std::string connector;
-  std::vector<Expr> sizes;  // extents of the subset
-  Type type;
-  Id memlet = 0;
-};
-
-class LibraryChecker {
+class LibraryChecker : public validation::OperandChecker {
  public:
-  LibraryChecker(const Graph& g, const State& s, const Node& n, std::vector<Problem>& problems,
-                 const symbolic::Facts& facts)
-      : g_(g), s_(s), n_(n), l_(std::get<Library>(n.kind)), problems_(problems), facts_(facts), report_(g, problems) {}
+  using OperandChecker::OperandChecker;
 
   void run() {
     const std::size_t before = problems_.size();
@@ -104,183 +29,6 @@ class LibraryChecker {
   }
 
  private:
-  void add(Rule rule, std::string message, std::string hint = {}) {
-    problems_.push_back({rule, describe(g_, n_) + " " + std::move(message), n_.id, {}, std::move(hint)});
-  }
-
-  void check_connectors() {
-    const Connectors wanted = connectors_of(l_.op);
-    const auto compare = [&](const Names& have, const Names& required, const Names& optional, const char* side) {
-      for (const std::string& name : required) {
-        if (std::find(have.begin(), have.end(), name) == have.end()) {
-          add(Rule::kConnectorMissing, "has no " + std::string(side) + " '" + name + "'");
-        }
-      }
-      for (const std::string& name : have) {
-        const bool known = std::find(required.begin(), required.end(), name) != required.end() ||
-                           std::find(optional.begin(), optional.end(), name) != optional.end();
-        if (!known) add(Rule::kConnectorMissing, "has no " + std::string(side) + " called '" + name + "'");
-      }
-    };
-    if (!wanted.any_inputs) compare(l_.inputs, wanted.inputs, wanted.optional_inputs, "input");
-    if (!wanted.any_outputs) compare(l_.outputs, wanted.outputs, wanted.optional_outputs, "output");
-  }
-
-  void collect() {
-    for (const Memlet& m : s_.edges) {
-      const bool in = m.dst == n_.id && !m.dst_connector.empty();
-      const bool out = m.src == n_.id && !m.src_connector.empty();
-      if (!in && !out) continue;
-      const Access* a = validation::access_at(s_, in ? m.src : m.dst);
-      const Container* c = a == nullptr ? nullptr : resolve(g_, a->data);
-      const std::optional<Subset>& subset = in ? m.src_subset : m.dst_subset;
-      if (c == nullptr || !subset) continue;
-      Operand o;
-      o.connector = in ? m.dst_connector : m.src_connector;
-      for (const Range& r : subset->ranges()) o.sizes.push_back(r.is_index() ? Expr(1) : simplified_size(r));
-      o.type = c->type;
-      o.memlet = m.id;
-      if (c->kind == ContainerKind::kStream) {
-        add(Rule::kStreamUse, std::string(in ? "reads" : "writes") + " stream '" + report_.container(a->data) +
-                                  "' through '" + o.connector + "'");
-      }
-      (in ? inputs_ : outputs_).emplace(o.connector, std::move(o));
-    }
-  }
-
-  // The extent of a range that is taken to be not empty: without the max(0, ...).
-  static Expr simplified_size(const Range& r) {
-    if (r.step.is_one()) return (r.end - r.begin + 1) * r.tile;
-    return r.size();
-  }
-
-  const Operand* in(const std::string& c) const {
-    const auto found = inputs_.find(c);
-    return found == inputs_.end() ? nullptr : &found->second;
-  }
-  const Operand* out(const std::string& c) const {
-    const auto found = outputs_.find(c);
-    return found == outputs_.end() ? nullptr : &found->second;
-  }
-
-  // ---- Shapes ----
-
-  std::string text(const std::vector<Expr>& shape) const {
-    std::string t = "[";
-    for (std::size_t d = 0; d < shape.size(); ++d) t += (d == 0 ? "" : ", ") + report_.show(shape[d]);
-    return t + "]";
-  }
-
-  // The operand as a tensor of this rank: surplus dimensions of one element are dropped, the leftmost first. Nothing,
-  // with a problem, when that does not lead there.
-  std::optional<std::vector<Expr>> as_rank(const Operand* o, std::size_t rank) {
-    if (o == nullptr) return std::nullopt;
-    std::vector<Expr> shape = o->sizes;
-    for (std::size_t d = 0; d < shape.size() && shape.size() > rank;) {
-      if (shape[d].is_one()) {
-        shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(d));
-      } else {
-        ++d;
-      }
-    }
-    if (shape.size() == rank) return shape;
-    add(Rule::kLibraryShape, "needs " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + " at '" +
-                                 o->connector + "', but its memlet has the shape " + text(o->sizes));
-    return std::nullopt;
-  }
-
-  static std::vector<Expr> squeezed(const std::vector<Expr>& shape) {
-    std::vector<Expr> kept;
-    for (const Expr& e : shape) {
-      if (!e.is_one()) kept.push_back(e);
-    }
-    return kept;
-  }
-
-  bool differ(const Expr& a, const Expr& b) const {
-    if (a == b) return false;
-    const Expr d = a - b;
-    return d.is_integer() ? !d.is_zero() : symbolic::is_zero(d, facts_) == Truth::kNo;
-  }
-
-  // "extent K of '_a' in dimension 1 is not extent L of '_b' in dimension 0"
-  void same(const Expr& a, const std::string& what_a, const Expr& b, const std::string& what_b) {
-    if (!differ(a, b)) return;
-    add(Rule::kLibraryShape, "has " + what_a + " of " + report_.show(a) + ", but " + what_b + " of " + report_.show(b));
-  }
-
-  void same_shape(const Operand* a, const Operand* b) {
-    if (a == nullptr || b == nullptr) return;
-    const std::vector<Expr> x = squeezed(a->sizes);
-    const std::vector<Expr> y = squeezed(b->sizes);
-    bool good = x.size() == y.size();
-    for (std::size_t d = 0; good && d < x.size(); ++d) good = !differ(x[d], y[d]);
-    // Dimensions whose extent may turn out to be one can't be compared one by one.
-    if (x.size() != y.size() && !differ(symbolic::product(x), symbolic::product(y))) good = true;
-    if (!good) {
-      add(Rule::kLibraryShape, "needs equal shapes, but '" + a->connector + "' has " + text(a->sizes) + " and '" +
-                                   b->connector + "' has " + text(b->sizes));
-    }
-  }
-
-  void same_count(const Operand* a, const Operand* b) {
-    if (a == nullptr || b == nullptr) return;
-    const Expr x = symbolic::product(a->sizes);
-    const Expr y = symbolic::product(b->sizes);
-    if (differ(x, y)) {
-      add(Rule::kLibraryShape, "moves " + report_.show(x) + " elements of '" + a->connector + "' into " +
-                                   report_.show(y) + " of '" + b->connector + "'");
-    }
-  }
-
-  void square(const std::optional<std::vector<Expr>>& m, const std::string& connector) {
-    if (m) same((*m)[0], "rows of '" + connector + "'", (*m)[1], "columns");
-  }
-
-  // ---- Types ----
-
-  void same_types() {
-    const Operand* first = nullptr;
-    for (const auto* side : {&inputs_, &outputs_}) {
-      for (const auto& [name, o] : *side) {
-        if (first == nullptr) first = &o;
-        pair_types(first, &o);
-      }
-    }
-  }
-
-  void pair_types(const Operand* a, const Operand* b) {
-    if (a == nullptr || b == nullptr || a->type == b->type) return;
-    add(Rule::kLibraryTypes, "needs one element type, but '" + a->connector + "' has " + a->type.str() + " and '" +
-                                 b->connector + "' has " + b->type.str());
-  }
-
-  void integers(const Operand* o) {
-    if (o == nullptr || (o->type.is_scalar() && is_integer(o->type.scalar()))) return;
-    add(Rule::kLibraryTypes, "needs integers at '" + o->connector + "', but its elements have type " + o->type.str());
-  }
-
-  void numeric() {
-    for (const auto* side : {&inputs_, &outputs_}) {
-      for (const auto& [name, o] : *side) {
-        if (o.type.is_scalar() || o.type.kind() == Type::Kind::kVector) continue;
-        add(Rule::kLibraryTypes, "can't compute with the " + o.type.str() + " elements at '" + name + "'");
-      }
-    }
-  }
-
-  // LAPACK's own types.
-  void floating(const Operand* o) {
-    if (o == nullptr) return;
-    const bool good = o->type.is_scalar() && (o->type.scalar() == ScalarType::kFloat32 ||
-                                              o->type.scalar() == ScalarType::kFloat64 || is_complex(o->type.scalar()));
-    if (good) return;
-    add(Rule::kLibraryTypes,
-        "needs float32, float64 or complex elements at '" + o->connector + "', but they have type " + o->type.str());
-  }
-
-  // ---- Operations ----
-
   void check(const MatMul&) {
     same_types();
     numeric();
@@ -691,16 +439,6 @@ class LibraryChecker {
   }
 
   void check(const UnknownLibrary&) {}
-
-  const Graph& g_;
-  const State& s_;
-  const Node& n_;
-  const Library& l_;
-  std::vector<Problem>& problems_;
-  symbolic::Facts facts_;
-  validation::Report report_;
-  std::map<std::string, Operand, std::less<>> inputs_;
-  std::map<std::string, Operand, std::less<>> outputs_;
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
 // The parser of expressions and subsets in Python syntax and in DaCe's typed syntax.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <sdfg/error.hpp>
 
 #include "symbolic/node.hpp"
 #include "symbolic/parse_lexer.hpp"
+#include "symbolic/parse_names.hpp"
 #include "symbolic/print.hpp"
 #include "symbolic/rational.hpp"
 
@@ -13,138 +13,12 @@ namespace sdfg::symbolic {
 
 namespace {
 
-// What a function name of the file format means. Unknown names become opaque calls.
-enum class Function : std::uint8_t {
-  kMin,
-  kMax,
-  kFloorDiv,
-  kCeilDiv,
-  kFloor,
-  kCeiling,
-  kMod,
-  kAbs,
-  kAnd,
-  kOr,
-  kNot,
-  kEqual,
-  kNotEqual,
-  kLess,
-  kLessEqual,
-  kGreater,
-  kGreaterEqual,
-  kSelect,
-  kBitAnd,
-  kBitOr,
-  kBitXor,
-  kBitNot,
-  kShiftLeft,
-  kShiftRight,
-  kPower,
-  kApproximated,
-  kSubscript,
-  kAttribute,
-  kSymbol,
-};
-
-struct FunctionName {
-  std::string_view name;
-  Function function;
-  int arity;  // -1: one or more
-};
-
-constexpr std::array kFunctions = {
-    FunctionName{"Min", Function::kMin, -1},
-    FunctionName{"min", Function::kMin, -1},
-    FunctionName{"Max", Function::kMax, -1},
-    FunctionName{"max", Function::kMax, -1},
-    FunctionName{"int_floor", Function::kFloorDiv, 2},
-    FunctionName{"__int_floor", Function::kFloorDiv, 2},
-    FunctionName{"int_ceil", Function::kCeilDiv, 2},
-    FunctionName{"__int_ceil", Function::kCeilDiv, 2},
-    FunctionName{"floor", Function::kFloor, 1},
-    FunctionName{"ceiling", Function::kCeiling, 1},
-    FunctionName{"ceil", Function::kCeiling, 1},
-    FunctionName{"Mod", Function::kMod, 2},
-    FunctionName{"py_mod", Function::kMod, 2},
-    FunctionName{"Abs", Function::kAbs, 1},
-    FunctionName{"abs", Function::kAbs, 1},
-    FunctionName{"And", Function::kAnd, -1},
-    FunctionName{"AND", Function::kAnd, -1},
-    FunctionName{"Or", Function::kOr, -1},
-    FunctionName{"OR", Function::kOr, -1},
-    FunctionName{"Not", Function::kNot, 1},
-    FunctionName{"NOT", Function::kNot, 1},
-    FunctionName{"Eq", Function::kEqual, 2},
-    FunctionName{"Ne", Function::kNotEqual, 2},
-    FunctionName{"NotEq", Function::kNotEqual, 2},
-    FunctionName{"Lt", Function::kLess, 2},
-    FunctionName{"Le", Function::kLessEqual, 2},
-    FunctionName{"LtE", Function::kLessEqual, 2},
-    FunctionName{"Gt", Function::kGreater, 2},
-    FunctionName{"Ge", Function::kGreaterEqual, 2},
-    FunctionName{"GtE", Function::kGreaterEqual, 2},
-    FunctionName{"IfExpr", Function::kSelect, 3},
-    FunctionName{"bitwise_and", Function::kBitAnd, 2},
-    FunctionName{"__bitwise_and", Function::kBitAnd, 2},
-    FunctionName{"BitwiseAnd", Function::kBitAnd, 2},
-    FunctionName{"bitwise_or", Function::kBitOr, 2},
-    FunctionName{"__bitwise_or", Function::kBitOr, 2},
-    FunctionName{"BitwiseOr", Function::kBitOr, 2},
-    FunctionName{"bitwise_xor", Function::kBitXor, 2},
-    FunctionName{"__bitwise_xor", Function::kBitXor, 2},
-    FunctionName{"BitwiseXor", Function::kBitXor, 2},
-    FunctionName{"bitwise_invert", Function::kBitNot, 1},
-    FunctionName{"__bitwise_invert", Function::kBitNot, 1},
-    FunctionName{"BitwiseNot", Function::kBitNot, 1},
-    FunctionName{"BitwiseInvert", Function::kBitNot, 1},
-    FunctionName{"left_shift", Function::kShiftLeft, 2},
-    FunctionName{"__left_shift", Function::kShiftLeft, 2},
-    FunctionName{"LeftShift", Function::kShiftLeft, 2},
-    FunctionName{"right_shift", Function::kShiftRight, 2},
-    FunctionName{"__right_shift", Function::kShiftRight, 2},
-    FunctionName{"RightShift", Function::kShiftRight, 2},
-    FunctionName{"ipow", Function::kPower, 2},
-    FunctionName{"pow", Function::kPower, 2},
-    FunctionName{"SymExpr", Function::kApproximated, 2},
-    FunctionName{"Subscript", Function::kSubscript, -1},
-    FunctionName{"Attr", Function::kAttribute, 2},
-    FunctionName{"symbol", Function::kSymbol, -1},
-};
-
-const FunctionName* find_function(std::string_view name) {
-  const auto at =
-      std::find_if(kFunctions.begin(), kFunctions.end(), [&](const FunctionName& f) { return f.name == name; });
-  return at == kFunctions.end() ? nullptr : &*at;
-}
-
-constexpr std::array<std::string_view, 22> kIntegerTypes = {
-    "int8",    "int16",   "int32",    "int64",    "uint8",    "uint16", "uint32",  "uint64",
-    "int",     "long",    "short",    "size_t",   "char",     "int8_t", "int16_t", "int32_t",
-    "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint"};
-constexpr std::array<std::string_view, 3> kBooleanTypes = {"bool", "bool_", "boolean"};
-constexpr std::array<std::string_view, 10> kFloatTypes = {"float",   "double",   "float16",   "float32",    "float64",
-                                                          "complex", "bfloat16", "complex64", "complex128", "half"};
-constexpr std::array<std::string_view, 8> kNonIntegers = {"pi", "E", "I", "oo", "nan", "inf", "zoo", "NaN"};
-
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// `dace.int64` and `int64` name the same type.
-std::string_view type_name(std::string_view name) {
-  for (const std::string_view prefix : {"dace.", "dtypes.", "np.", "numpy.", "std::"}) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
-  }
-  return name;
-}
-
 enum class BarMeaning : std::uint8_t { kBitwiseOr, kApproximation };
 
-class Parser {
+class Parser : private TokenReader {
  public:
   Parser(std::string_view text, const ParseOptions& options, const std::function<bool(std::string_view)>& is_container)
-      : text_(text), options_(options), is_container_(is_container), tokens_(tokenize(text)) {}
+      : TokenReader(text), options_(options), is_container_(is_container) {}
 
   Expr whole_expression() {
     const Expr result = integer(conditional());
@@ -166,45 +40,14 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { fail_at(peek().column, what); }
-  [[noreturn]] void fail_at(std::size_t column, const std::string& what) const {
-    throw_parse_error(text_, column, what);
-  }
-
-  static std::string describe(const Token& token) {
-    return token.kind == TokenKind::kEnd ? std::string("end of the text") : "'" + std::string(token.text) + "'";
-  }
-
-  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
-  const Token& next() {
-    const Token& token = peek();
-    if (at_ + 1 < tokens_.size()) ++at_;
-    return token;
-  }
-  bool is(std::string_view text) const { return peek().kind == TokenKind::kOperator && peek().text == text; }
-  bool is_word(std::string_view text) const { return peek().kind == TokenKind::kName && peek().text == text; }
-  bool accept(std::string_view text) {
-    if (!is(text)) return false;
-    next();
-    return true;
-  }
-  bool accept_word(std::string_view text) {
-    if (!is_word(text)) return false;
-    next();
-    return true;
-  }
-  void expect(std::string_view text) {
-    if (!accept(text)) fail("expected '" + std::string(text) + "' instead of " + describe(peek()));
-  }
-
   // Counts nesting while a nested construct is parsed.
   class Nesting {
    public:
     explicit Nesting(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > parser_.options_.max_depth) {
-        throw_parse_error(parser_.text_, parser_.peek().column,
-                          "nested more than " + std::to_string(parser_.options_.max_depth) + " levels deep",
-                          ErrorClass::kLimit);
+        parser_.fail_at(parser_.peek().column,
+                        "nested more than " + std::to_string(parser_.options_.max_depth) + " levels deep",
+                        ErrorClass::kLimit);
       }
     }
     ~Nesting() { --parser_.depth_; }
@@ -503,7 +346,7 @@ class Parser {
     while (is(".") && peek(1).kind == TokenKind::kName) {
       next();
       const Token& member = next();
-      result.text = text_.substr(first.column, member.column + member.text.size() - first.column);
+      result.text = text().substr(first.column, member.column + member.text.size() - first.column);
     }
     return result;
   }
@@ -711,11 +554,8 @@ class Parser {
     return result;
   }
 
-  std::string_view text_;
   const ParseOptions& options_;
   const std::function<bool(std::string_view)>& is_container_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
   int depth_ = 0;
   int brackets_ = 0;
   BarMeaning bar_ = BarMeaning::kBitwiseOr;

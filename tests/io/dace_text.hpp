@@ -273,6 +273,13 @@ inline int State::nested(const Graph& g, const Json& symbol_mapping) {
   return node("NestedSDFG", {{"label", "nested"}, {"sdfg", g.json()}, {"symbol_mapping", symbol_mapping}});
 }
 
+// Numbers for arguments: from, from + step, ...
+inline std::vector<double> ramp(std::size_t n, double from = 1.0, double step = 0.75) {
+  std::vector<double> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = from + step * static_cast<double>(i);
+  return out;
+}
+
 inline ir::Graph load(const Graph& g) {
   ir::Graph out = io::load_bytes(g.text()).graph;
   ir::check(out);

@@ -10,15 +10,8 @@
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
+using dace::ramp;
 using interpret::Arguments;
-
-namespace {
-std::vector<double> ramp(std::size_t n, double from = 1.0, double step = 0.75) {
-  std::vector<double> out(n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = from + step * static_cast<double>(i);
-  return out;
-}
-}  // namespace
 
 // ---- paths and copies -----------------------------------------------------------------------------------------------
 
@@ -234,6 +227,42 @@ TEST_CASE("a transient in a loop keeps its value from iteration to iteration, in
   std::vector<double> a{1, 2, 3, 4, 5};
   dace::run(g, Arguments().set("A", a.data()));
   CHECK(a == std::vector<double>{1, 3, 6, 10, 15});
+}
+
+TEST_CASE("a transient around a map is one for all of its iterations, even if only the map uses it") {
+  dace::Graph zeroed;
+  zeroed.transient("T", "float64", "N, N");
+  zeroed.symbol("N");
+  dace::State fill;
+  const auto points = fill.map("i, j", "0:N, 0:N");
+  const int zero = fill.tasklet("o = 0");
+  fill.edge(points.first, "", zero, "", "");
+  fill.write_out(points, zero, "o", "T[i, j]", "T[0:N, 0:N]");
+  zeroed.body.state(fill);
+  const ir::Graph loaded = dace::load(zeroed);
+  CHECK(loaded.locals == std::vector<std::string>{"T"});
+
+  // What a point of the map leaves is there when the loop comes back to it.
+  dace::Graph running;
+  running.array("A", "float64", "5");
+  running.array("B", "float64", "5");
+  running.transient("sum", "float64", "5");
+  dace::State add;
+  const auto m = add.map("i", "0:5");
+  const int t = add.tasklet("n = s + a\nb = n");
+  add.read_in(m, "A[i]", t, "a");
+  add.read_in(m, "sum[i]", t, "s");
+  add.write_out(m, t, "n", "sum[i]");
+  add.write_out(m, t, "b", "B[i]");
+  for (int n = 0; n < 7; ++n) {
+    if (add.attributes(n).value("data", "") == "sum") add.attributes(n)["setzero"] = true;
+  }
+  dace::Region body;
+  body.state(add);
+  running.body.loop("k", "k = 0", "k < 3", "k = k + 1", body);
+  std::vector<double> a = ramp(5), b(5);
+  dace::run(running, Arguments().set("A", a.data()).set("B", b.data()));
+  for (std::size_t i = 0; i < 5; ++i) CHECK(b[i] == 3 * a[i]);
 }
 
 // ---- views ----------------------------------------------------------------------------------------------------------

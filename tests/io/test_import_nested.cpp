@@ -7,15 +7,8 @@
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
+using dace::ramp;
 using interpret::Arguments;
-
-namespace {
-std::vector<double> ramp(std::size_t n, double from = 1.0, double step = 0.75) {
-  std::vector<double> out(n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = from + step * static_cast<double>(i);
-  return out;
-}
-}  // namespace
 
 TEST_CASE("a scalar input of a nested graph is what the element held on entry") {
   // A[0] is overwritten inside before the scalar is read for the second time.
