@@ -300,7 +300,7 @@ def stripped(value):
     if isinstance(value, dict):
         return {k: stripped(v) for k, v in value.items()
                 if k not in ('debuginfo', 'guid', 'hash', 'orig_sdfg', 'transformation_hist')}
-    return [stripped(v) for v in value] if isinstance(value, list) else value
+    return [stripped(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def write(name):
