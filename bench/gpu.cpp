@@ -195,11 +195,14 @@ int main(int argc, char** argv) {
     o.cache_dir = argv[2];
     sdfg::DeviceArray<double> x(kDevice, 128);
     const auto start = Clock::now();
-    auto f = sdfg::compile<void(double*, std::int64_t)>(one_kernel("from_disk", 7.0), o);
+    auto f = sdfg::compile<void(double*, std::int64_t)>(one_kernel("from_disk", 70.5), o);
+    const double compiled = seconds_since(start);
     f(x.data(), 128);
-    std::printf("%-34s %9.2f ms (aim 5), of %.2f ms with the driver's start; from %s\n", "disk hit in a new process",
-                seconds_since(start) * 1e3, seconds_since(begin) * 1e3,
-                f.stats().origin == sdfg::CompileStats::Origin::kDisk ? "disk" : "the COMPILER");
+    std::printf(
+        "%-34s %9.2f ms (aim 5: key %.2f, load %.2f, first call %.2f), of %.2f ms with the driver's start; from %s\n",
+        "disk hit in a new process", seconds_since(start) * 1e3, static_cast<double>(f.stats().key_ns) * 1e-6,
+        static_cast<double>(f.stats().load_ns) * 1e-6, (seconds_since(start) - compiled) * 1e3,
+        seconds_since(begin) * 1e3, f.stats().origin == sdfg::CompileStats::Origin::kDisk ? "disk" : "the COMPILER");
     return 0;
   }
   const Driver driver;
@@ -269,7 +272,7 @@ int main(int argc, char** argv) {
     sdfg::Options disk = options();
     disk.cache = sdfg::CacheMode::kOn;
     disk.cache_dir = folder.string();
-    sdfg::compile<void(double*, std::int64_t)>(one_kernel("from_disk", 7.0), disk);
+    sdfg::compile<void(double*, std::int64_t)>(one_kernel("from_disk", 70.5), disk);
     std::fflush(stdout);
     const std::string again = std::string("'") + argv[0] + "' --disk-hit '" + folder.string() + "'";
     for (int i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu.sh [BUILD]: everything that needs an NVIDIA GPU, on the binaries of a finished build (default: build): the tests of
 # the CUDA back end and the device programs, both again under compute-sanitizer, the benchmarks, and what CuPy and JAX
-# reach. Ends with a short table. SDFG_GPU_SKIP leaves out steps: a list of memcheck, racecheck, bench, peers, fault.
+# reach. Ends with a short table. SDFG_GPU_SKIP leaves out steps: a list of memcheck, racecheck, corpus, bench, peers, fault.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build}
@@ -45,6 +45,9 @@ checked() {
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "NOTICE: no nvidia-smi"
 step "device tests" "$build/tests/device/test_device" "[gpu]"
 step "device programs" "$build/tests/gpu/test_gpu" "device programs on a GPU"
+if [ -x "$build/tests/corpus/test_corpus" ]; then
+  step "corpus" "$build/tests/corpus/test_corpus" "*on a GPU"
+fi
 step "memcheck device" checked memcheck "$build/tests/device/test_device" "[gpu]"
 step "memcheck programs" checked memcheck "$build/tests/gpu/test_gpu" "device programs on a GPU"
 step "racecheck programs" checked racecheck "$build/tests/gpu/test_gpu" "device programs on a GPU"

@@ -15,6 +15,13 @@ constexpr const char* kMacros = R"(
 #define SDFG_SHARED(type, name, count) __shared__ __align__(16) unsigned char name##_bytes[sizeof(type) * (count)]; type* const name = reinterpret_cast<type*>(name##_bytes)
 #define SDFG_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char sdfg_dynamic_bytes[]; type* const name = reinterpret_cast<type*>(sdfg_dynamic_bytes)
 #define SDFG_GRID_BARRIER() sdfg_grid_barrier()
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define SDFG_AWAIT_EARLIER() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define SDFG_ADMIT_LATER() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define SDFG_AWAIT_EARLIER()
+#define SDFG_ADMIT_LATER()
+#endif
 
 )";
 

@@ -40,6 +40,8 @@ extern "C" { const sdfg_emulator_table SDFG_UNCHECKED* sdfg_emulator; }
 #define SDFG_DYNAMIC_SHARED(type, name) type* const name = (type*)sdfg_emulator->dynamic_shared(__LINE__)
 #define __syncthreads() sdfg_emulator->barrier(__LINE__)
 #define SDFG_GRID_BARRIER() sdfg_emulator->grid_barrier(__LINE__)
+#define SDFG_AWAIT_EARLIER()
+#define SDFG_ADMIT_LATER()
 
 template <class T> static inline T __shfl_sync(uint32_t mask, T value, int lane, int width = 32, int line = __builtin_LINE()) {
   T result;

@@ -3,12 +3,16 @@
 
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <mutex>
 #include <nvrtc_abi.hpp>
 #include <optional>
 #include <sdfg/error.hpp>
@@ -119,6 +123,95 @@ std::unique_ptr<Nvrtc> open_nvrtc() {
   return nvrtc;
 }
 
+// What is known of NVRTC without its functions.
+struct Facts {
+  NvrtcInfo info;
+  std::string id;
+};
+
+// The note between processes: one file of lines, rewritten whenever NVRTC was opened and it says something else.
+class Note {
+ public:
+  void keep(const std::string& folder, bool writable) {
+    const std::lock_guard lock(mutex_);
+    if (!path_.empty() || folder.empty()) return;
+    path_ = folder + "/nvrtc.note";
+    writable_ = writable;
+    facts_ = read(path_);
+  }
+  std::optional<Facts> facts() {
+    const std::lock_guard lock(mutex_);
+    return facts_;
+  }
+  // Whether what was answered from the note holds.
+  bool agrees(const Facts& real) {
+    const std::lock_guard lock(mutex_);
+    const bool same = !facts_ || (facts_->id == real.id && facts_->info.architectures == real.info.architectures &&
+                                  facts_->info.major == real.info.major);
+    const bool write_it = !path_.empty() && writable_ && (!facts_ || !same);
+    if (write_it) write(path_, real);
+    facts_ = real;
+    return same;
+  }
+
+ private:
+  static std::string identity(const std::string& path) {
+    struct stat file{};
+    if (stat(path.c_str(), &file) != 0) return {};
+    return std::to_string(file.st_dev) + " " + std::to_string(file.st_ino) + " " + std::to_string(file.st_size) + " " +
+           std::to_string(file.st_mtim.tv_sec) + "." + std::to_string(file.st_mtim.tv_nsec);
+  }
+  // What decides which file is found, as far as it can be seen without a search.
+  static std::string search() {
+    std::string text = identity("/etc/ld.so.cache");
+    for (const char* variable : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"}) {
+      const char* value = std::getenv(variable);
+      text += std::string("|") + (value == nullptr ? "" : value);
+    }
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+  static std::optional<Facts> read(const std::string& path) {
+    std::ifstream file(path);
+    Facts out;
+    std::string version, place, environment, architectures;
+    if (!std::getline(file, version) || version != kVersion || !std::getline(file, out.info.path) ||
+        !std::getline(file, place) || !std::getline(file, environment) || !std::getline(file, out.id) ||
+        !(file >> out.info.major >> out.info.minor) || environment != search() || place.empty() ||
+        place != identity(out.info.path))
+      return std::nullopt;
+    for (int a = 0; file >> a;) out.info.architectures.push_back(a);
+    return file.eof() && !out.info.architectures.empty() ? std::optional(out) : std::nullopt;
+  }
+  static void write(const std::string& path, const Facts& facts) {
+    const std::string temporary = path + "." + std::to_string(getpid());
+    {
+      std::ofstream file(temporary, std::ios::trunc);
+      file << kVersion << '\n'
+           << facts.info.path << '\n'
+           << identity(facts.info.path) << '\n'
+           << search() << '\n'
+           << facts.id << '\n'
+           << facts.info.major << ' ' << facts.info.minor;
+      for (const int a : facts.info.architectures) file << ' ' << a;
+      file << '\n';
+      if (!file.flush()) return;
+    }
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) std::remove(temporary.c_str());
+  }
+
+  static constexpr const char* kVersion = "nvrtc note 1";
+  std::mutex mutex_;
+  std::string path_;
+  bool writable_ = false;
+  std::optional<Facts> facts_;
+};
+
+Note& note() {
+  static Note* const kept = new Note;
+  return *kept;
+}
+
 // Opened once; a failure is as lasting as a success.
 Nvrtc& nvrtc() {
   struct Opened {
@@ -135,19 +228,6 @@ Nvrtc& nvrtc() {
   static Opened* const opened = new Opened;  // never destroyed: calls may come while the process exits
   if (opened->failure) throw Error(*opened->failure);
   return *opened->library;
-}
-
-// "sm_90a" -> 90; 0 if it is no architecture.
-int number_of(std::string_view architecture) {
-  for (const std::string_view prefix : {"sm_", "compute_"}) {
-    if (!architecture.starts_with(prefix)) continue;
-    const std::string_view digits = architecture.substr(prefix.size());
-    int number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const std::string_view rest(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
-    if (error == std::errc() && (rest.empty() || rest == "a" || rest == "f")) return number;
-  }
-  return 0;
 }
 
 std::vector<std::string> options_for(const CompileRequest& request) {
@@ -176,6 +256,18 @@ struct Place {
 };
 
 }  // namespace
+
+int architecture_number(std::string_view architecture) {
+  for (const std::string_view prefix : {"sm_", "compute_"}) {
+    if (!architecture.starts_with(prefix)) continue;
+    const std::string_view digits = architecture.substr(prefix.size());
+    int number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const std::string_view rest(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
+    if (error == std::errc() && (rest.empty() || rest == "a" || rest == "f")) return number;
+  }
+  return 0;
+}
 
 std::vector<Diagnostic> parse_nvrtc_log(std::string_view log, std::string_view file) {
   static constexpr std::pair<std::string_view, Severity> kKinds[] = {{"catastrophic error", Severity::kFatal},
@@ -230,8 +322,27 @@ const NvrtcInfo& nvrtc_info() {
   return nvrtc().info;
 }
 
+namespace {
+
+Facts facts() {
+  if (std::optional<Facts> noted = note().facts()) return *noted;
+  confirm_nvrtc();
+  return {nvrtc().info, nvrtc().id};
+}
+
+}  // namespace
+
+void keep_nvrtc_note(const std::string& folder, bool writable) {
+  note().keep(folder, writable);
+}
+
+bool confirm_nvrtc() {
+  const Nvrtc& opened = nvrtc();
+  return note().agrees({opened.info, opened.id});
+}
+
 std::string nvrtc_build_id() {
-  return nvrtc().id;
+  return facts().id;
 }
 
 std::vector<std::string> device_build_ids() {
@@ -239,14 +350,14 @@ std::vector<std::string> device_build_ids() {
 }
 
 void check_architecture(const std::string& architecture) {
-  if (number_of(architecture) != 0) return;
+  if (architecture_number(architecture) != 0) return;
   throw Error(ErrorClass::kUsage, "'" + architecture + "' is no GPU architecture", {}, "write sm_ and a number: sm_90");
 }
 
 DeviceBuild device_build_for(const std::string& architecture, int driver_version) {
   check_architecture(architecture);
-  const int number = number_of(architecture);
-  const NvrtcInfo& info = nvrtc_info();
+  const int number = architecture_number(architecture);
+  const NvrtcInfo info = facts().info;
   if (driver_version > 0 && info.major > driver_version / 1000) {
     throw Error(
         ErrorClass::kEnvironment,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/request.hpp"
@@ -23,8 +24,20 @@ struct NvrtcInfo {
   std::vector<int> architectures;  // 75, 80, 90, ...; sorted
 };
 
+// Opening NVRTC takes longer than all else that a hit of the disk cache does. With a folder to keep a note in, what
+// depends on NVRTC's version alone (device_build_for, device_build_ids) is answered from what an earlier process noted
+// of the same file, found under the same search paths. The note is only written if `writable`. Any thread; the first
+// folder stays.
+void keep_nvrtc_note(const std::string& folder, bool writable);
+// Opens NVRTC, as a compilation does. False if earlier answers came from a note that it does not agree with: then they
+// have to be asked for again.
+bool confirm_nvrtc();
+
 // All of these throw Error(kEnvironment) with a hint when NVRTC can't be opened; the failure is remembered. Any thread.
 const NvrtcInfo& nvrtc_info();
+
+// "sm_90a" and "compute_90" -> 90; 0 for a name that is no architecture.
+int architecture_number(std::string_view architecture);
 
 // Throws Error(kUsage) for a name that is no architecture; needs neither NVRTC nor a device.
 void check_architecture(const std::string& architecture);

@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_function.hpp"
 #include "base/target.hpp"
 
 namespace sdfg::device {
@@ -98,6 +99,7 @@ struct Launch {
   std::array<std::int64_t, 3> block = {1, 1, 1};  // threads in x, y, z
   std::int64_t shared = 0;                        // bytes of dynamic shared memory
   bool cooperative = false;                       // all blocks are resident at once
+  bool overlapping = false;  // the launch may begin before the kernel in front of it ends: it waits by itself
 
   bool empty() const { return grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0; }
   bool operator==(const Launch&) const = default;
@@ -117,6 +119,7 @@ struct KernelInfo {
   std::vector<ParameterInfo> parameters;
   std::int64_t max_threads = 0;  // the launch bound it was compiled for; 0: none
   std::int64_t shared_bytes = 0;
+  bool waits = false;  // its code waits for the kernel in front of it before it touches memory
 };
 
 // What load_module takes. For CUDA a cubin or PTX text; for the emulator loaded code: the address of each
@@ -132,6 +135,14 @@ struct ModuleImage {
   // Checks of these kernels besides those that the emulator's settings ask for.
   bool check_races = false;
   bool check_uninitialised = false;
+};
+
+// A function of a device library; base/device_function.hpp says what stands where.
+struct LibraryCall {
+  DeviceFunction function = DeviceFunction::kGemm;
+  const std::int64_t* numbers = nullptr;
+  const double* scalars = nullptr;
+  void* const* operands = nullptr;
 };
 
 class Stream {
@@ -264,6 +275,12 @@ class Device : public std::enable_shared_from_this<Device> {
                       const Site& site = {}) = 0;
   // Blocks of a cooperative launch that fit on the device at once.
   virtual std::int64_t resident_blocks(Kernel& kernel, std::int64_t threads, std::int64_t shared) = 0;
+
+  // Queues a function of cuBLAS, cuSOLVER, cuFFT or cuSPARSE; those whose status is asked for wait. Throws
+  // Error(kEnvironment) where the library is missing, as all are on the emulator.
+  virtual void call_library(Stream& stream, const LibraryCall& call, const Site& site = {}) = 0;
+  // Why functions of the library can't be called; empty: they can. Opens the library.
+  virtual std::string library_problem(DeviceLibrary library) = 0;
 
   // --- graphs ---
   // What this thread launches on the stream is recorded instead of queued, up to end_capture; not for the null stream.

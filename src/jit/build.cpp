@@ -114,6 +114,19 @@ bool may_call(CompiledProgram& p, std::string_view name) {
   return true;
 }
 
+// Why a function of a device library can't be called; the libraries in use are remembered with the program.
+std::string problem_of_library(CompiledProgram& p, device::Device& device, DeviceFunction f) {
+  const DeviceLibrary library = library_of(f);
+  std::string problem = device.library_problem(library);
+  if (!problem.empty()) {
+    log(Logger::kDevice, LogLevel::kInfo, problem + "; kernels are used instead");
+    return problem;
+  }
+  if (std::find(p.device_libraries.begin(), p.device_libraries.end(), library) == p.device_libraries.end())
+    p.device_libraries.push_back(library);
+  return problem;
+}
+
 // C++ text in a graph is the user's own when the graph was built here; a loader marks what it brings.
 void refuse_foreign_code(const ir::Graph& g, const Options& o) {
   if (o.allow_foreign_code || !g.foreign) return;
@@ -276,6 +289,8 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   expansion.opt_level = *o.opt_level;
   expansion.vector_bytes = target.vector_bytes();
   expansion.lapack = [&](std::string_view name) { return may_call(*p, name); };
+  if (placement.on_device())
+    expansion.device_library = [&](DeviceFunction f) { return problem_of_library(*p, *placement.device, f); };
   library::expand_library_nodes(work, expansion, &p->explanations);
   if (*o.verify) ir::check(work);
   transform::PrepareOptions prepare;
@@ -388,6 +403,7 @@ std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& 
   part.code = p.device_code;
   part.origin_of_line.assign(p.device_map.origin_of_line.begin(), p.device_map.origin_of_line.end());
   part.host_origin_of_line.assign(p.map.origin_of_line.begin(), p.map.origin_of_line.end());
+  part.waits_in_code = compiler::architecture_number(p.placement.build.architecture) >= 90;
   part.streams = *o.gpu_streams;
   part.synchronise = *o.gpu_sync;
   part.pool_max = *o.gpu_pool_max;
@@ -421,13 +437,15 @@ runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t>
   for (const std::string& s : p.explanations) metadata.text(s);
   metadata.u64(p.lapack.size());
   for (const std::string& s : p.lapack) metadata.text(s);
+  metadata.u64(p.device_libraries.size());
+  for (const DeviceLibrary l : p.device_libraries) metadata.u64(static_cast<std::uint64_t>(l));
   metadata.text(p.device_source);
   metadata.u64(p.device_map.origin_of_line.size());
   for (const int origin : p.device_map.origin_of_line) metadata.u64(static_cast<std::uint64_t>(origin));
   metadata.u64(p.kernels.size());
   for (const lower::Kernel& k : p.kernels) {
     metadata.text(k.name);
-    for (const std::int64_t n : {std::int64_t{k.ordinal}, k.max_threads, k.shared_bytes})
+    for (const std::int64_t n : {std::int64_t{k.ordinal}, k.max_threads, k.shared_bytes, std::int64_t{k.waits}})
       metadata.u64(static_cast<std::uint64_t>(n));
     metadata.u64(k.parameters.size());
     for (const lower::KernelParameter& q : k.parameters) {
@@ -504,6 +522,14 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
       throw Error(ErrorClass::kLoad, e.message(), {}, e.hint());
     }
   }
+  for (std::uint64_t n = metadata.u64(); n > 0; --n) {
+    const std::uint64_t library = metadata.u64();
+    if (library >= kDeviceLibraryCount || !placement.on_device())
+      throw Error(ErrorClass::kLoad, "a cache entry names a device library that does not exist");
+    p->device_libraries.push_back(static_cast<DeviceLibrary>(library));
+    if (const std::string problem = placement.device->library_problem(p->device_libraries.back()); !problem.empty())
+      throw Error(ErrorClass::kLoad, problem);
+  }
   if (entry.payloads.empty()) throw Error(ErrorClass::kLoad, "a cache entry without code");
   p->device_source = metadata.text();
   for (std::uint64_t n = metadata.u64(); n > 0; --n)
@@ -514,6 +540,7 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
     k.ordinal = static_cast<std::int32_t>(metadata.u64());
     k.max_threads = static_cast<std::int64_t>(metadata.u64());
     k.shared_bytes = static_cast<std::int64_t>(metadata.u64());
+    k.waits = metadata.u64() != 0;
     for (std::uint64_t m = metadata.u64(); m > 0; --m) {
       lower::KernelParameter q;
       q.name = metadata.text();

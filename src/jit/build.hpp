@@ -29,6 +29,7 @@ struct CompiledProgram {
   std::string graph_text;
   std::vector<std::string> explanations;
   std::vector<std::string> lapack;                // functions of LAPACK that the code may call
+  std::vector<DeviceLibrary> device_libraries;    // that the code calls
   std::vector<compiler::Diagnostic> diagnostics;  // of the compiler, with lines of `source`
   // The device half; empty without one.
   Placement placement;

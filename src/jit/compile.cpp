@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "compile/compiler.hpp"
 #include "compile/host_target.hpp"
+#include "compile/nvrtc.hpp"
 #include "ir/handle.hpp"
 #include "jit/build.hpp"
 #include "jit/function_impl.hpp"
@@ -83,14 +84,35 @@ struct Jit {
   }
 };
 
-std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std::vector<std::uint8_t> record,
-                                      const Jit::Environment& env, const jit::Placement& placement) {
+// What a compiled program is made from, and the key of that.
+struct Identity {
+  jit::Placement placement;
+  std::vector<std::uint8_t> record;
+  Digest key;
+};
+
+Identity identify(const Graph& graph, const Jit::Environment& env) {
+  if (runtime::DiskCache* disk = Jit::get().disk(env.options))
+    compiler::keep_nvrtc_note(disk->directory(), disk->writable());
+  Identity out;
+  ByteWriter writer;
+  writer.blob(digest_of_graph(graph).bytes);
+  writer.blob(env.record);
+  out.placement = jit::place(graph.ir(), env.options);
+  out.placement.write(writer);
+  out.record = writer.take();
+  out.key = digest_of(out.record);
+  return out;
+}
+
+std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit::Environment& env) {
   Jit& jit = Jit::get();
+  const ir::Graph& g = graph.ir();
   runtime::DiskCache* disk = jit.disk(env.options);
   if (disk != nullptr) {
-    if (auto entry = disk->load(key, record)) {
+    if (auto entry = disk->load(id.key, id.record)) {
       try {
-        auto p = jit::from_entry(g, env.options, placement, std::move(*entry));
+        auto p = jit::from_entry(g, env.options, id.placement, std::move(*entry));
         jit::observe(*p->program, p->program, g, env.options);
         p->stats.origin = CompileStats::Origin::kDisk;
         jit.disk_hits.fetch_add(1, std::memory_order_relaxed);
@@ -100,10 +122,12 @@ std::shared_ptr<CompiledProgram> make(const ir::Graph& g, const Digest& key, std
       }
     }
   }
-  auto p = jit::build(g, env.options, env.target, placement);
+  // From here on NVRTC itself is needed, which may be another one than was noted.
+  if (id.placement.kind == jit::Placement::Kind::kCuda && !compiler::confirm_nvrtc()) id = identify(graph, env);
+  auto p = jit::build(g, env.options, env.target, id.placement);
   jit::observe(*p->program, p->program, g, env.options);
   jit.compilations.fetch_add(1, std::memory_order_relaxed);
-  if (disk != nullptr && disk->writable()) disk->store(key, jit::to_entry(*p, std::move(record)));
+  if (disk != nullptr && disk->writable()) disk->store(id.key, jit::to_entry(*p, std::move(id.record)));
   if (!p->own_instance) {
     p->object.clear();
     p->object.shrink_to_fit();
@@ -191,20 +215,14 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   compiler::set_compile_lanes(*resolved.compile_threads);
 
   const Clock::time_point key_start = Clock::now();
-  ByteWriter writer;
-  writer.blob(digest_of_graph(graph).bytes);
-  writer.blob(env->record);
-  const jit::Placement placement = jit::place(graph.ir(), resolved);
-  placement.write(writer);
-  std::vector<std::uint8_t> record = writer.take();
-  const Digest key = digest_of(record);
+  const Identity id = identify(graph, *env);
   const std::int64_t key_ns = since(key_start);
 
   auto f = std::make_shared<detail::FunctionImpl>();
   std::shared_ptr<CompiledProgram> made;
-  auto make_program = [&] { return made = make(graph.ir(), key, record, *env, placement); };
+  auto make_program = [&] { return made = make(graph, id, *env); };
   std::shared_ptr<CompiledProgram> p =
-      *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(key, make_program);
+      *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(id.key, make_program);
   f->graph = graph.share();
   f->compiled = p;
   f->stats = p->stats;

@@ -129,6 +129,7 @@ void contract_vector(const Node& n, const Contraction& c, const AsProduct& produ
 
 void contract(const Node& n, const Contraction& c) {
   const Wanted wanted = wanted_by(n);
+  if (wanted != Wanted::kLoops && contract_by_library(n, c)) return;
   const bool may_block =
       n.options->host_code && wanted != Wanted::kLoops && (n.options->opt_level >= 2 || wanted != Wanted::kChoose);
   const std::optional<AsProduct> product = may_block ? as_product(c) : std::nullopt;
@@ -382,6 +383,7 @@ void expand(const ir::Syrk& op, const Node& n) {
   const Operand a = n.in("_a").fitted(2), c = n.out("_c").fitted(2);
   const Operand* cin = n.find_in("_cin");
   const Wanted wanted = wanted_by(n);
+  if (wanted != Wanted::kLoops && syrk_by_library(op, n)) return;
   const bool tiles = n.options->host_code && (n.options->opt_level >= 2 || wanted == Wanted::kTiles) &&
                      wanted != Wanted::kLoops &&
                      (c.type() == ScalarType::kFloat64 || c.type() == ScalarType::kFloat32) && a.type() == c.type() &&

@@ -28,4 +28,9 @@ std::map<int, Expr> extents_of(const Node& n, const Contraction& c);
 // Appends loops, ordered by the strides of the operands. Says how in the reasons.
 void loop_nest(const Node& n, const Contraction& c);
 
+// Appends a call of cuBLAS, if the node may and the operation and its layout are ones that it knows; else adds the
+// reason and appends nothing.
+bool contract_by_library(const Node& n, const Contraction& c);
+bool syrk_by_library(const ir::Syrk& op, const Node& n);
+
 }  // namespace sdfg::library

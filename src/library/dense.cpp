@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "library/blas.hpp"
+#include "library/device_calls.hpp"
 #include "library/expansions.hpp"
 
 namespace sdfg::library {
@@ -292,19 +293,97 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
 void set_result(const Node& n, const Emitter& e, const std::string& info) {
   const Operand* res = n.find_out("_res");
   if (res == nullptr) return;
-  e.compute({{"i", info, {}}}, cast(name("i", ScalarType::kInt64), res->type()),
-            {res->data(), res->fitted(0).element({}), {}});
+  const ir::Container& c = e.graph().containers.at(info);
+  e.compute({{"status", info, c.is_scalar() ? ir::Subset() : at({0})}},
+            cast(name("status", c.type.scalar()), res->type()), {res->data(), res->fitted(0).element({}), {}});
 }
 
-void with_matrix(const Node& n, const Operand& in,
+// Whether a factorisation of the node is cuSOLVER's.
+bool by_solver(const Node& n, ScalarType t, DeviceFunction f) {
+  if (!n.makes_kernels || !n.options->device_library || n.options->opt_level < 1) return false;
+  switch (t) {
+    case ScalarType::kFloat32:
+    case ScalarType::kFloat64:
+    case ScalarType::kComplex64:
+    case ScalarType::kComplex128: break;
+    default: n.reason("kernels: cuSOLVER knows no " + std::string(to_string(t))); return false;
+  }
+  if (!may_call(n, f)) return false;
+  n.reason("cuSOLVER " + std::string(name_of(f)) + ", " + std::string(to_string(t)) +
+           (n.find_out("_res") != nullptr ? "; its status goes to _res" : "; its status is read back"));
+  return true;
+}
+
+Pointer whole(const Emitter& e, const char* connector, const std::string& data) {
+  return {connector, data, ir::Subset::full(e.graph().containers.at(data).layout.shape())};
+}
+
+// The rows of `w` are columns for cuSOLVER.
+void solver_cholesky(const Node& n, const Emitter& e, const std::string& w, const Expr& order, ScalarType t, bool lower,
+                     const std::string& info) {
+  DeviceCallText d;
+  d.function = DeviceFunction::kPotrf;
+  d.type = t;
+  d.numbers = {order, lower ? 0 : 1, order, n.find_out("_res") == nullptr ? 1 : 0};
+  d.written = {whole(e, "matrix", w), whole(e, "status", info)};
+  d.reads_written = true;
+  device_call(e, d);
+}
+
+// Factors of the matrix whose columns are the rows of `w`, in place.
+void solver_factorise(const Node& n, const Emitter& e, const std::string& w, const Expr& order, ScalarType t,
+                      const std::string& pivots, const std::string& info) {
+  DeviceCallText d;
+  d.function = DeviceFunction::kGetrf;
+  d.type = t;
+  d.numbers = {order, order, n.find_out("_res") == nullptr ? 1 : 0};
+  d.written = {whole(e, "matrix", w), whole(e, "pivots", pivots), whole(e, "status", info)};
+  d.reads_written = true;
+  device_call(e, d);
+}
+
+// `x` holds the right-hand sides as rows and gets the solutions so.
+void solver_substitute(const Emitter& e, const std::string& lu, const std::string& pivots, const Expr& order,
+                       const std::string& x, const Expr& columns, bool transposed, ScalarType t,
+                       const std::string& info) {
+  DeviceCallText d;
+  d.function = DeviceFunction::kGetrs;
+  d.type = t;
+  d.numbers = {order, columns, transposed ? 1 : 0, order, order};
+  d.read = {whole(e, "lu", lu), whole(e, "pivots", pivots)};
+  d.written = {whole(e, "x", x), whole(e, "status", info)};
+  d.reads_written = true;
+  device_call(e, d);
+}
+
+// A packed copy with rows and columns exchanged, or back.
+void load_transposed(const Emitter& e, const Operand& from, const std::string& to, ScalarType t) {
+  e.map({{"i", from.extent(0)}, {"j", from.rank() > 1 ? from.extent(1) : Expr(1)}},
+        [&](Emitter& inner, std::vector<Expr> p) {
+          const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
+          inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
+                        {to, at({p[1], p[0]}), {}});
+        });
+}
+void store_transposed(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
+  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
+    const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
+    inner.compute({{"a", from, at({p[1], p[0]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+  });
+}
+
+// With a packed copy of the matrix and a status; these are an array in device memory where cuSOLVER sets it.
+enum class Layout : std::uint8_t { kRows, kColumns };
+void with_matrix(const Node& n, const Operand& in, bool solver, Layout layout,
                  const std::function<void(Emitter&, const std::string& w, const Expr& order, ScalarType t,
                                           const std::string& info)>& body) {
   const Operand a = in.fitted(2);
   const Expr order = order_of(n, a);
   const ScalarType t = field_of(a.type());
   n.emitter->with_transient("matrix", t, {order, order}, [&](Emitter& outer, const std::string& w) {
-    load(outer, a, w, t);
-    outer.with_transient("info", ScalarType::kInt64, {},
+    (layout == Layout::kRows ? load : load_transposed)(outer, a, w, t);
+    outer.with_transient("info", solver ? ScalarType::kInt32 : ScalarType::kInt64,
+                         solver ? std::vector<Expr>{1} : std::vector<Expr>{},
                          [&](Emitter& e, const std::string& info) { body(e, w, order, t, info); });
   });
 }
@@ -314,8 +393,21 @@ void with_matrix(const Node& n, const Operand& in,
 // A matrix that is not positive definite gives NaN from the first bad column on.
 void expand(const ir::Cholesky& op, const Node& n) {
   const Operand out = n.out("_b").fitted(2);
+  const bool solver = by_solver(n, field_of(n.in("_a").type()), DeviceFunction::kPotrf);
   with_matrix(
-      n, n.in("_a"), [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+      n, n.in("_a"), solver, Layout::kRows,
+      [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+        if (solver) {
+          solver_cholesky(n, e, w, order, t, op.lower, info);
+          e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+            const Expr outside = op.lower ? symbolic::gt(p[1], p[0]) : symbolic::lt(p[1], p[0]);
+            inner.compute(
+                {{"a", w, at({p[0], p[1]})}},
+                cast(tasklet::Expr::select(tasklet::from_symbolic(outside), literal(0.0, t), name("a", t)), out.type()),
+                {out.data(), out.element(p), {}});
+          });
+          return;
+        }
         cholesky(n, e, w, order, t, op.lower, info);
         const tasklet::Expr bad =
             binary(BinaryOp::kNotEqual, name("info", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{0}));
@@ -332,9 +424,13 @@ void expand(const ir::Cholesky& op, const Node& n) {
 
 void expand(const ir::Potrf& op, const Node& n) {
   const Operand out = n.out("_xout").fitted(2);
-  with_matrix(n, n.in("_xin"),
+  const bool solver = by_solver(n, field_of(n.in("_xin").type()), DeviceFunction::kPotrf);
+  with_matrix(n, n.in("_xin"), solver, Layout::kRows,
               [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
-                cholesky(n, e, w, order, t, op.lower, info);
+                if (solver)
+                  solver_cholesky(n, e, w, order, t, op.lower, info);
+                else
+                  cholesky(n, e, w, order, t, op.lower, info);
                 store(e, w, t, out);
                 set_result(n, e, info);
               });
@@ -342,7 +438,23 @@ void expand(const ir::Potrf& op, const Node& n) {
 
 void expand(const ir::Getrf&, const Node& n) {
   const Operand out = n.out("_xout").fitted(2), ipiv = n.out("_ipiv").fitted(1);
-  with_matrix(n, n.in("_xin"),
+  if (by_solver(n, field_of(n.in("_xin").type()), DeviceFunction::kGetrf)) {
+    with_matrix(n, n.in("_xin"), true, Layout::kColumns,
+                [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                  outer.with_transient(
+                      "pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                        solver_factorise(n, e, w, order, t, pivots, info);
+                        store_transposed(e, w, t, out);
+                        e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                          inner.compute({{"p", pivots, at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
+                                        {ipiv.data(), ipiv.element(p), {}});
+                        });
+                        set_result(n, e, info);
+                      });
+                });
+    return;
+  }
+  with_matrix(n, n.in("_xin"), false, Layout::kRows,
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
                   factorise(n, e, w, order, t, pivots, info);
@@ -371,6 +483,17 @@ void solve_with(const Node& n, const Emitter& e, const std::string& lu, const st
   });
 }
 
+// `lu` as solver_factorise leaves it; transposed: of the matrix whose rows were its rows.
+void solver_solve(const Emitter& e, const std::string& lu, const std::string& pivots, const Expr& order, ScalarType t,
+                  const Operand& rhs, const Operand& out, bool transposed, const std::string& info) {
+  const Expr columns = rhs.rank() > 1 ? rhs.extent(1) : Expr(1);
+  e.with_transient("solution", t, {columns, order}, [&](Emitter& body, const std::string& x) {
+    load_transposed(body, rhs, x, t);
+    solver_substitute(body, lu, pivots, order, x, columns, transposed, t, info);
+    store_transposed(body, x, t, out);
+  });
+}
+
 Operand right_side(const Operand& o) {
   return o.squeezed().rank() <= 1 ? o.fitted(1) : o.fitted(2);
 }
@@ -380,7 +503,22 @@ Operand right_side(const Operand& o) {
 void expand(const ir::Getrs&, const Node& n) {
   const Operand ipiv = n.in("_ipiv").fitted(1), rhs = right_side(n.in("_rhs_in")),
                 out = n.out("_rhs_out").fitted(rhs.rank());
-  with_matrix(n, n.in("_a"),
+  if (by_solver(n, field_of(n.in("_a").type()), DeviceFunction::kGetrs)) {
+    with_matrix(n, n.in("_a"), true, Layout::kColumns,
+                [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                  outer.with_transient(
+                      "pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+                        e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                          inner.compute({{"p", ipiv.data(), ipiv.element(p)}},
+                                        cast(name("p", ipiv.type()), ScalarType::kInt64), {pivots, at({p[0]}), {}});
+                        });
+                        solver_solve(e, w, pivots, order, t, rhs, out, false, info);
+                        set_result(n, e, info);
+                      });
+                });
+    return;
+  }
+  with_matrix(n, n.in("_a"), false, Layout::kRows,
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
                   e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
@@ -398,7 +536,18 @@ void expand(const ir::Getrs&, const Node& n) {
 // A singular matrix gives infinities and NaN, by the division by its zero pivot.
 void expand(const ir::Solve&, const Node& n) {
   const Operand rhs = right_side(n.in("_bin")), out = n.out("_bout").fitted(rhs.rank());
-  with_matrix(n, n.in("_ain"),
+  if (by_solver(n, field_of(n.in("_ain").type()), DeviceFunction::kGetrf)) {
+    with_matrix(n, n.in("_ain"), true, Layout::kRows,
+                [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+                  outer.with_transient("pivots", ScalarType::kInt64, {order},
+                                       [&](Emitter& e, const std::string& pivots) {
+                                         solver_factorise(n, e, w, order, t, pivots, info);
+                                         solver_solve(e, w, pivots, order, t, rhs, out, true, info);
+                                       });
+                });
+    return;
+  }
+  with_matrix(n, n.in("_ain"), false, Layout::kRows,
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
                   factorise(n, e, w, order, t, pivots, info);
@@ -409,10 +558,14 @@ void expand(const ir::Solve&, const Node& n) {
 
 void expand(const ir::Inv&, const Node& n) {
   const Operand out = n.out("_aout").fitted(2);
-  with_matrix(n, n.in("_ain"),
+  const bool solver = by_solver(n, field_of(n.in("_ain").type()), DeviceFunction::kGetrf);
+  with_matrix(n, n.in("_ain"), solver, Layout::kRows,
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                  factorise(n, e, w, order, t, pivots, info);
+                  if (solver)
+                    solver_factorise(n, e, w, order, t, pivots, info);
+                  else
+                    factorise(n, e, w, order, t, pivots, info);
                   e.with_transient("solution", t, {order, order}, [&](Emitter& body, const std::string& x) {
                     body.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                       inner.compute({},
@@ -420,72 +573,16 @@ void expand(const ir::Inv&, const Node& n) {
                                                           literal(1.0, t), literal(0.0, t)),
                                     {x, at({p[0], p[1]}), {}});
                     });
+                    if (solver) {
+                      solver_substitute(body, w, pivots, order, x, order, true, t, info);
+                      store_transposed(body, x, t, out);
+                      return;
+                    }
                     substitute(body, w, pivots, order, x, order, t);
                     store(body, x, t, out);
                   });
                 });
               });
-}
-
-// By definition, one axis after the other, with a table of the roots of unity: N^2 operations an axis.
-void expand(const ir::Fft& op, const Node& n) {
-  const Operand in = n.only_in().squeezed(), out = n.only_out().squeezed();
-  if (in.rank() != out.rank())
-    n.emitter->fail("has input " + in.text() + " and output " + out.text() + " of different shapes");
-  const ScalarType t = ScalarType::kComplex128;
-  if (in.rank() == 0) {
-    n.emitter->compute({{"a", in.data(), in.element({})}}, cast(name("a", in.type()), out.type()),
-                       {out.data(), out.element({}), {}});
-    return;
-  }
-  std::vector<std::pair<std::string, Expr>> extents;
-  for (std::size_t d = 0; d < in.rank(); ++d) extents.emplace_back("i" + std::to_string(d), in.extent(d));
-  n.emitter->with_transient("data", t, in.extents(), [&](Emitter& first, const std::string& data) {
-    first.with_transient("transformed", t, in.extents(), [&](Emitter& e, const std::string& next) {
-      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, at(p), {}});
-      });
-      for (std::size_t axis = 0; axis < in.rank(); ++axis) {
-        const Expr length = in.extent(axis);
-        e.with_transient("roots", t, {length}, [&](Emitter& body, const std::string& roots) {
-          body.map({{"k", length}}, [&](Emitter& inner, std::vector<Expr> p) {
-            const double turn = (op.inverse ? 2.0 : -2.0) * 3.14159265358979323846;
-            const ScalarType f = ScalarType::kFloat64;
-            const tasklet::Expr angle = mul(
-                literal(turn, f),
-                binary(BinaryOp::kDiv, cast(tasklet::from_symbolic(p[0]), f), cast(tasklet::from_symbolic(length), f)));
-            inner.compute({},
-                          call(Function::kMakeComplex, {call(Function::kCos, {angle}), call(Function::kSin, {angle})}),
-                          {roots, at({p[0]}), {}});
-          });
-          body.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-            inner.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
-              deep.compute({}, literal(0.0, t), {sum, {}, {}});
-              deep.loop("n", 0, length, [&](Emitter& term, const Expr& k) {
-                std::vector<Expr> from = p;
-                from[axis] = k;
-                const Expr root = term.assign("root", tasklet::from_symbolic(symbolic::mod(k * p[axis], length)));
-                term.compute({{"s", sum, {}}, {"a", data, at(from)}, {"w", roots, at({root})}},
-                             add(name("s", t), mul(name("a", t), name("w", t))), {sum, {}, {}});
-              });
-              deep.compute({{"s", sum, {}}}, name("s", t), {next, at(p), {}});
-            });
-          });
-        });
-        e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-          inner.compute({{"a", next, at(p)}}, name("a", t), {data, at(p), {}});
-        });
-      }
-      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-        tasklet::Expr value = name("a", t);
-        const ScalarType f = ScalarType::kFloat64;
-        if (!op.factor.is_one()) value = mul(cast(cast(tasklet::from_symbolic(op.factor), f), t), value);
-        if (op.scale_by_length)
-          value = binary(BinaryOp::kDiv, value, cast(cast(tasklet::from_symbolic(in.size()), f), t));
-        inner.compute({{"a", data, at(p)}}, cast(value, out.type()), {out.data(), out.element(p), {}});
-      });
-    });
-  });
 }
 
 }  // namespace sdfg::library

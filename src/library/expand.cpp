@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "ir/device.hpp"
 #include "library/expansions.hpp"
 
 namespace sdfg::library {
@@ -52,8 +53,7 @@ class Expansion {
     for (const ir::Memlet* m : state.out_edges(node.id)) {
       const ir::Node* to = state.find_node(m->dst);
       const auto* access = to == nullptr ? nullptr : std::get_if<ir::Access>(&to->kind);
-      const ir::Container* c = access == nullptr ? nullptr : ir::resolve(graph_, access->data);
-      if (c == nullptr || m->wcr || ir::root_of(graph_, *c).storage != ir::Storage::kGpuGlobal) return true;
+      if (access == nullptr || m->wcr || !ir::in_device_memory(graph_, access->data)) return true;
     }
     return false;
   }
@@ -130,7 +130,7 @@ class Expansion {
       if (m.src != id && m.dst != id) return false;
       const ir::Node* other = state.find_node(m.src == id ? m.dst : m.src);
       const auto* access = other == nullptr ? nullptr : std::get_if<ir::Access>(&other->kind);
-      return access != nullptr && graph_.containers.at(root(access->data)).storage == ir::Storage::kGpuGlobal;
+      return access != nullptr && ir::in_device_memory(graph_, access->data);
     });
   }
 
@@ -190,6 +190,7 @@ class Expansion {
         if (wanted.rank() > 0) c.layout = ir::Layout::packed(wanted.extents());
         const ir::Subset all = ir::Subset::full(c.layout.shape());
         body.locals.push_back(c.name);
+        n.own.push_back(c.name);
         later.push_back({c.name, all, access.data, *m->dst_subset, m->wcr});
         if (ir::reads_output(library, m->src_connector)) emitter.copy(access.data, *m->dst_subset, c.name, all);
         const std::string data = c.name;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/device_function.hpp"
 #include "ir/graph.hpp"
 
 namespace sdfg::library {
@@ -17,6 +18,9 @@ struct ExpandOptions {
   // Whether LAPACK's function of this name ("dpotrf_") can be called from host code; empty: no. Asked only where a call
   // is worth it.
   std::function<bool(std::string_view name)> lapack;
+  // Why this function of a device library can't be called by host code; empty text: it can. No function: none can, and
+  // nobody wonders. Asked only where a call would be made.
+  std::function<std::string(DeviceFunction function)> device_library;
 };
 
 // A node with an operand in device memory is expanded to loop nests that become kernels: arrays of the expansion lie in

@@ -19,7 +19,8 @@ struct Node {
   Emitter* emitter = nullptr;
   std::vector<std::string>* reasons = nullptr;
   const ExpandOptions* options = nullptr;
-  bool makes_kernels = false;  // the operands are in device memory, and the node is the host's
+  bool makes_kernels = false;    // an operand is in device memory, and the node is the host's
+  std::vector<std::string> own;  // containers that stand for outputs; arrays among them lie in device memory then
 
   const Operand& in(std::string_view connector) const;
   const Operand& out(std::string_view connector) const;

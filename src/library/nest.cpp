@@ -57,6 +57,9 @@ class Nest {
     if (summed_.empty()) {
       n_.reason("element-wise product: one map");
       point_map(e);
+    } else if (n_.makes_kernels && c_.out_labels.empty()) {
+      n_.reason("one accumulation over all terms");
+      accumulate(e);
     } else if (vector >= 0) {
       n_.reason("sum in the order of rows: the innermost loop runs along contiguous elements of the result");
       initialise(e);
@@ -130,6 +133,20 @@ class Nest {
       code = literal(0.0, t);
     }
     e.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
+  }
+
+  // out = beta * old; for all summed { out += alpha * product }, both as kernels: nothing of it happens on the host
+  void accumulate(const Emitter& e) const {
+    if (c_.beta != 1.0 || c_.addend != nullptr)
+      e.map({{"once", 1}}, [&](Emitter& inner, std::vector<Expr>) { store_old(inner, {}, nullptr); });
+    e.map(ranges(summed_), [&](Emitter& term, std::vector<Expr> k) {
+      std::map<int, Expr> at;
+      for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
+      std::vector<Read> reads;
+      const tasklet::Expr code = scaled(c_.alpha, product(reads, at), c_.out.type());
+      term.compute(reads, cast(code, c_.out.type()),
+                   {c_.out.data(), c_.out.element({}), ir::Wcr{ir::ReduceOp::kSum, {}, ir::WcrLowering::kUndecided}});
+    });
   }
 
   // for all rows { for summed { for contiguous: out += alpha * product } }
@@ -211,6 +228,10 @@ class Nest {
       }
       here.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
     };
+    if (c_.out_labels.empty() && n_.makes_kernels) {
+      e.map({{"once", 1}}, [&](Emitter& inner, std::vector<Expr>) { body(inner, {}); });
+      return;
+    }
     if (c_.out_labels.empty()) {
       Emitter here = e;
       body(here, {});

@@ -128,7 +128,8 @@ struct DeviceLaunch {
 //   device_record       marks event `event` (a number of the call) on the stream; device_wait: later work of the
 //                       stream waits for it
 //   device_synchronise  the host waits for the stream
-//   device_call         `function` of a device library (DeviceLibrary) on the stream; arguments as its table says
+//   device_call         `function` (DeviceFunction) of a device library on the stream; arguments: its numbers, its
+//                       scalars, then the addresses of its operands, as base/device_function.hpp says
 //   device_repeat_begin a loop of `trips` iterations that only launch kernels on the stream, in each the same with the
 //                       same arguments, begins: how many of its iterations the code runs itself. All of them, or the
 //                       first alone, whose launches are kept then. Not positive: none. 0 after a report.

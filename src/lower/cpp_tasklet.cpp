@@ -125,6 +125,15 @@ void Lowering::cpp_tasklet(const ir::State& s, const ir::Node& n, const ir::Task
     }
     Statements body = collect([&] {
       declare_mentioned(t.code.text, n.id);
+      if (mentions(t.code.text, "sdfg_stream")) {
+        // A call of a device library: where it is queued is the plan's to say.
+        uses_device_ = needs_call_ = true;
+        int origin = ordinal(n.id);  // the tasklet is an expansion's; what the user wrote is around it
+        for (auto outer = path_.rbegin(); origin < 0 && outer != path_.rend(); ++outer) origin = ordinal((*outer)->id);
+        emit(Verbatim{"const int32_t sdfg_stream = " + std::to_string(stream_) +
+                      ", sdfg_origin = " + std::to_string(origin) + ";"},
+             n.id);
+      }
       for (const ir::Connector& in : t.inputs) {
         const Type type = ir::connector_type(g_, s, n, in.name, false);
         Declare d;

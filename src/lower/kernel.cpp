@@ -125,6 +125,10 @@ Lowering::Launch Lowering::kernel(const std::vector<const ir::Element*>& path, c
   Statements points;
   std::vector<Accumulator> partials;
   f.body = collect([&] {
+    if (repeating_) {
+      emit(Evaluate{"SDFG_AWAIT_EARLIER()"}, e.id);
+      emit(Evaluate{"SDFG_ADMIT_LATER()"}, e.id);
+    }
     for (const std::string& v : views) declare_view(g_.containers.at(v));
     partials = open_partials(e, m);
     Statements body = target_body(t, e, m.body, e.id);
@@ -139,6 +143,7 @@ Lowering::Launch Lowering::kernel(const std::vector<const ir::Element*>& path, c
   Kernel kernel;
   kernel.name = f.name;
   kernel.ordinal = ordinal(e.id);
+  kernel.waits = repeating_;
   bool references = false;
   for (const ir::Container& c : g_.containers) references = references || c.kind == ir::ContainerKind::kReference;
   for (const std::string& name : containers) {
@@ -213,7 +218,16 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
     if (!plan.axes[k].dimensions.empty()) levels.push_back({plan.axes[k].dimensions.front(), &plan.axes[k], k});
   }
   for (const std::size_t d : plan.loops) levels.push_back({d, nullptr, 0});
-  std::ranges::sort(levels, [](const Level& a, const Level& b) { return a.first < b.first; });
+  // The points of a run share what they read only if nothing else comes between them.
+  for (Level& l : levels) {
+    if (l.axis == nullptr || !l.axis->runs) continue;
+    const std::string& p = m.params[l.first];
+    const bool used = std::ranges::any_of(m.ranges, [&](const ir::Range& r) {
+      return depends_on(r.begin, p) || depends_on(r.end, p) || depends_on(r.step, p);
+    });
+    if (!used) l.first = m.params.size();
+  }
+  std::ranges::sort(levels, {}, [](const Level& l) { return std::pair(l.first, l.number); });
 
   const Statements inner_most = std::move(body);
   const std::function<void(std::size_t, Text)> level = [&](std::size_t at, Text guard) {
@@ -262,14 +276,16 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
       position = "(int64_t)" + position;
     const auto condition_of = [&](std::size_t d) {
       const ir::Range& r = m.ranges[d];
+      const Text from = a.lead == 0 ? Text() : names_.of(m.params[d]) + " >= " + as_bound(expr(r.begin)) + " && ";
       const Expr past = r.end + 1;
       const Text inclusive = expr(r.end), exclusive = expr(past);
       const bool less = exclusive.size() <= inclusive.size() || past.constant();
-      return names_.of(m.params[d]) + (less ? " < " + as_bound(exclusive) : " <= " + as_bound(inclusive));
+      return from + names_.of(m.params[d]) + (less ? " < " + as_bound(exclusive) : " <= " + as_bound(inclusive));
     };
     const auto coordinate = [&](std::size_t d, const Text& count) {
       const ir::Range& r = m.ranges[d];
-      const Text step = expr(r.step), begin = expr(r.begin);
+      const Expr first = r.begin - a.lead;
+      const Text step = expr(r.step), begin = expr(first);
       const bool simple = count.find(' ') == Text::npos;
       Text value = step == "1" ? count : parenthesised(step) + " * " + (simple ? count : "(" + count + ")");
       if (begin != "0") value = parenthesised(begin) + " + " + (step == "1" ? parenthesised(value) : value);
@@ -284,7 +300,8 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
       }
       return false;
     }();
-    const bool exact = !a.strided && !depends && symbolic::is_multiple_of(a.points, threads, facts()) == Truth::kYes;
+    const bool exact =
+        !a.strided && !depends && a.lead == 0 && symbolic::is_multiple_of(a.points, threads, facts()) == Truth::kYes;
     if (a.dimensions.size() == 1 && !a.strided) {
       const std::size_t d = a.dimensions.front();
       Declare declare;
@@ -348,7 +365,9 @@ void Lowering::kernel_points(const ir::Element& e, const ir::Map& m, const Kerne
           return name;
         };
         const Expr past = m.ranges[d].end + 1;
-        const Text run = constant("run", "(" + expr(a.points) + " - 1) / (int64_t)gridDim." + axis + " + 1");
+        support_.need(Helper::kRun);
+        const Text run =
+            constant("run", "sdfg_run(" + expr(a.points) + ", gridDim.x, " + std::to_string(a.most_blocks) + ")");
         const Text first = constant("first", coordinate(d, position + " * " + run));
         const Text limit = parenthesised(expr(past));
         const Text stop =

@@ -25,6 +25,7 @@ struct Kernel {
   std::vector<KernelParameter> parameters;
   std::int64_t max_threads = 0;   // the launch bound it was compiled for; 0: none
   std::int64_t shared_bytes = 0;  // static shared memory
+  bool waits = false;             // for the kernel in front of it, before it touches memory
   bool operator==(const Kernel&) const = default;
 };
 

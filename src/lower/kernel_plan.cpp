@@ -2,6 +2,9 @@
 #include "lower/kernel_plan.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "ir/device.hpp"
 
 namespace sdfg::lower {
 
@@ -35,20 +38,45 @@ std::optional<Expr> count_of(const ir::Map& m, std::size_t d, const symbolic::Fa
   return symbolic::simplify(symbolic::max(count, 0), facts);
 }
 
-}  // namespace
+constexpr std::int64_t kLine = 128;  // bytes that a warp's access fetches at least
 
-bool holds_thread_blocks(const ir::Sequence& body) {
-  bool found = false;
-  ir::walk(body, [&](const ir::Element& e, const ir::Ancestors&) {
-    const auto* m = std::get_if<ir::Map>(&e.kind);
-    found = found || (m && m->schedule == ir::Schedule::kThreadBlock);
+// How far the first point's elements lie behind the beginning of a line, counted in elements: what most accesses of
+// arrays in device memory agree on, writes before reads. Rows are taken to begin at a line, as they do where that can
+// matter.
+std::int64_t offset_in_line(const ir::Graph& g, const ir::Map& m, std::size_t d) {
+  const std::string& p = m.params[d];
+  std::map<std::int64_t, std::int64_t> votes;
+  ir::walk(m.body, [&](const ir::Element& e, const ir::Ancestors&) {
+    const auto* s = std::get_if<ir::State>(&e.kind);
+    if (s == nullptr) return;
+    for (const ir::Memlet& edge : s->edges) {
+      for (const bool source : {true, false}) {
+        const ir::Node* node = s->find_node(source ? edge.src : edge.dst);
+        const auto* access = node == nullptr ? nullptr : std::get_if<ir::Access>(&node->kind);
+        const auto& subset = source ? edge.src_subset : edge.dst_subset;
+        const ir::Container* c = access == nullptr ? nullptr : ir::resolve(g, access->data);
+        if (c == nullptr || !subset || subset->rank() == 0 || subset->rank() != c->rank()) continue;
+        if (!ir::in_device_memory(g, access->data) || !c->layout.strides().back().is_one()) continue;
+        const std::int64_t size = c->type.size();
+        if (size <= 0 || kLine % size != 0 || c->kind == ir::ContainerKind::kView) continue;
+        const auto index = symbolic::affine_in(subset->ranges().back().begin, p);
+        if (!index || !index->slope.is_one()) continue;
+        const auto first = (index->rest + m.ranges[d].begin + c->layout.start_offset()).constant();
+        if (!first) continue;
+        const std::int64_t per_line = kLine / size;
+        votes[(*first % per_line + per_line) % per_line] += source ? 1 : 4;
+      }
+    }
   });
-  return found;
+  const auto most = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; });
+  return most == votes.end() ? 0 : most->first;
 }
 
-KernelPlan plan_kernel(const ir::Graph&, const ir::Map& m, const symbolic::Facts& facts) {
+}  // namespace
+
+KernelPlan plan_kernel(const ir::Graph& g, const ir::Map& m, const symbolic::Facts& facts) {
   KernelPlan plan;
-  plan.blockwise = holds_thread_blocks(m.body);
+  plan.blockwise = ir::holds(m.body, ir::Schedule::kThreadBlock);
   for (std::size_t k = 0; k < 3 && k < m.gpu_block_size.size(); ++k) plan.block[k] = m.gpu_block_size[k];
 
   const std::size_t rank = m.params.size();
@@ -91,6 +119,13 @@ KernelPlan plan_kernel(const ir::Graph&, const ir::Map& m, const symbolic::Facts
     if (k == 1 && a.strided && m.gpu_max_blocks == 0 && !plan.blockwise && a.threads == 1 && a.dimensions.size() == 1) {
       const ir::Range& r = m.ranges[a.dimensions.front()];
       a.runs = r.step.is_one() && !uses_any(r, m.params);
+    }
+    if (k == 0 && !plan.blockwise && !a.strided && a.dimensions.size() == 1 && a.threads >= kWarpSize) {
+      const std::size_t d = a.dimensions.front();
+      if (m.ranges[d].step.is_one() && !uses_any(m.ranges[d], m.params)) a.lead = offset_in_line(g, m, d);
+      // Of few blocks, one more would cost more than it saves.
+      const auto blocks = [&](std::int64_t points) { return (points - 1) / a.threads + 1; };
+      if (most && *most > 0 && *most <= 16 * a.threads && blocks(*most + a.lead) > blocks(*most)) a.lead = 0;
     }
     // What a capped axis may take leaves less for the next.
     if (m.gpu_max_blocks > 0) {

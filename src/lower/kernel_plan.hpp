@@ -23,7 +23,8 @@ struct KernelAxis {
   std::int64_t threads = 1;             // per block
   std::int64_t most_blocks = 1;         // cap of the grid
   bool strided = false;                 // the grid may be smaller than the points: threads take several in strides
-  bool runs = false;  // instead of strides: blocks take runs of neighbours, which share what they read
+  bool runs = false;      // instead of strides: blocks take runs of neighbours, which share what they read
+  std::int64_t lead = 0;  // threads in front of the first point, so that warps touch whole lines of memory
 };
 
 struct KernelPlan {
@@ -36,8 +37,5 @@ struct KernelPlan {
 
 // `facts` hold outside of the map.
 KernelPlan plan_kernel(const ir::Graph& g, const ir::Map& m, const symbolic::Facts& facts);
-
-// Does the body hold a thread-block map?
-bool holds_thread_blocks(const ir::Sequence& body);
 
 }  // namespace sdfg::lower

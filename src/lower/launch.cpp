@@ -1,6 +1,7 @@
 // The host's part of device work: memory of the device, launches, copies, waits.
 #include <algorithm>
 
+#include "ir/device.hpp"
 #include "lower/abi.hpp"
 #include "lower/host.hpp"
 #include "lower/lowering.hpp"
@@ -9,9 +10,7 @@
 namespace sdfg::lower {
 
 bool Lowering::on_device(std::string_view path) const {
-  if (kernel_ != nullptr) return false;
-  const ir::Container* c = ir::resolve(g_, path);
-  return c != nullptr && ir::root_of(g_, *c).storage == ir::Storage::kGpuGlobal;
+  return kernel_ == nullptr && ir::in_device_memory(g_, path);
 }
 
 void Lowering::issue_before(const ir::Element& e) {
@@ -53,6 +52,7 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
     for (const char* name : {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"})
       (void)device_->names_.fresh(name);
   }
+  device_->repeating_ = repeating_;
   const Launch l = device_->kernel(path_, e, m);
 
   std::string params;
@@ -77,12 +77,16 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
       Text blocks = "1";
       if (!a.dimensions.empty()) {
         if (const auto points = a.points.constant(); points && !a.runs) {
-          const std::int64_t n = *points <= 0 ? 0 : (*points - 1) / a.threads + 1;
+          const std::int64_t n = *points <= 0 ? 0 : (*points + a.lead - 1) / a.threads + 1;
           blocks = std::to_string(a.strided ? std::min(n, a.most_blocks) : n);
         } else {
           // Without strides every point needs its thread: a grid that no device has is an error of the launch.
-          blocks = (a.runs ? "sdfg_runs(" : "sdfg_blocks(") + expr(a.points) + ", " +
-                   (a.runs ? across : std::to_string(a.threads));
+          if (a.runs) support_.need(Helper::kRun);
+          blocks = (a.runs       ? "sdfg_runs("
+                    : a.lead > 0 ? "sdfg_blocks_after("
+                                 : "sdfg_blocks(") +
+                   expr(a.points) + ", " + (a.runs ? across : std::to_string(a.threads)) +
+                   (a.lead > 0 ? ", " + std::to_string(a.lead) : Text());
           if (a.strided) {
             // A cap of all blocks together leaves the later axes what the earlier ones do not use.
             const Text most = std::to_string(a.most_blocks);

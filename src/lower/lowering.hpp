@@ -282,6 +282,7 @@ class Lowering {
   std::map<std::size_t, symbolic::Facts> facts_;  // by depth of path_
   std::vector<Target*> targets_;
   int parallel_depth_ = 0;
+  bool repeating_ = false;  // inside of a loop whose launches are repeated
   std::vector<Accumulator> accumulators_;
   std::map<std::pair<ir::Id, std::string>, std::pair<Text, Type>> registers_;  // code node and output connector
   std::map<std::string, Layouted, std::less<>> layouts_;

@@ -1,5 +1,6 @@
 // Loops of the host whose iterations all launch the same kernels: their launches can be recorded once.
 #include <cstdint>
+#include <utility>
 
 #include "ir/sites.hpp"
 #include "lower/lowering.hpp"
@@ -91,7 +92,9 @@ void Lowering::repeated_loop(const ir::Element& e, const ir::For& f, const Repet
     out.variable = names_.of(f.variable);
     out.begin = "0";
     out.bound = bound;
+    const bool outer = std::exchange(repeating_, true);
     out.body = target_body(t, e, f.body, 0);
+    repeating_ = outer;
     emit(std::move(out), e.id);
     emit(Evaluate{"sdfg_abi->device_repeat_end(call)"}, e.id);
   });

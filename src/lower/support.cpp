@@ -198,14 +198,30 @@ constexpr const char* kLaunchText = R"(
   const int64_t blocks = points > 0 ? (points - 1) / threads + 1 : 0;
   return blocks < most ? blocks : most;
 }
-// Blocks for points in a row, each for a run of neighbours, as long as enough blocks are left for the whole device.
-[[maybe_unused]] static inline int64_t sdfg_runs(int64_t points, int64_t across, int64_t most) {
-  const int64_t work = points < 65536 && across < 65536 ? points * across : 2147483647;
-  const int64_t run = work < 16384 ? 1 : work > 65536 ? 8 : work / 8192;
-  return sdfg_blocks(points, run, most);
+// With some idle threads in front.
+[[maybe_unused]] static inline int64_t sdfg_blocks_after(int64_t points, int64_t threads, int64_t lead) {
+  return points > 0 ? (points + lead - 1) / threads + 1 : 0;
 }
 [[maybe_unused]] static inline int64_t sdfg_rest(int64_t most, int64_t used) {
   return used > 0 && used < most ? most / used : 1;
+}
+)";
+
+// Points in a row that a block takes, as long as enough blocks are left for the whole device; the kernel and its launch
+// have to agree. Runs of four: longer ones need more registers than they save loads.
+constexpr const char* kRunText = R"(
+#ifdef __CUDACC__
+#define SDFG_BOTH __device__
+#else
+#define SDFG_BOTH
+#endif
+[[maybe_unused]] SDFG_BOTH static inline int64_t sdfg_run(int64_t points, int64_t across, int64_t most) {
+  const int64_t work = points < 65536 && across < 65536 ? points * across : 2147483647;
+  const int64_t run = work < 16384 ? 1 : work > 32768 ? 4 : work / 8192;
+  return run * most >= points ? run : (points - 1) / most + 1;
+}
+[[maybe_unused]] SDFG_BOTH static inline int64_t sdfg_runs(int64_t points, int64_t across, int64_t most) {
+  return points > 0 ? (points - 1) / sdfg_run(points, across, most) + 1 : 0;
 }
 )";
 
@@ -284,6 +300,7 @@ const char* text_of(Helper h) {
     case Helper::kDeviceOwned: return kDeviceOwnedText;
     case Helper::kPinnedOwned: return kPinnedOwnedText;
     case Helper::kLaunch: return kLaunchText;
+    case Helper::kRun: return kRunText;
     case Helper::kDeviceFill: return kDeviceFillText;
     case Helper::kDeviceCopy: return kDeviceCopyText;
     case Helper::kBlockReduce: return kBlockReduceText;
@@ -313,7 +330,7 @@ std::string Support::text() const {
   for (const Helper h :
        {Helper::kFail, Helper::kOutside, Helper::kNumber, Helper::kFailed, Helper::kChecked, Helper::kOwned,
         Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned,
-        Helper::kLaunch, Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
+        Helper::kLaunch, Helper::kRun, Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

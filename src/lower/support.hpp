@@ -21,7 +21,8 @@ enum class Helper : std::uint8_t {
   kFailed,        // sdfg_failed: has another iteration failed?
   kDeviceOwned,   // sdfg_device_owned: memory of the device, released when its scope is left
   kPinnedOwned,   // sdfg_pinned_owned: the same of pinned host memory
-  kLaunch,        // sdfg_blocks, sdfg_rest: numbers of blocks
+  kLaunch,        // sdfg_blocks, sdfg_blocks_after, sdfg_rest: numbers of blocks
+  kRun,           // sdfg_run, sdfg_runs: how many points in a row one block takes, and how many blocks that makes
   kDeviceFill,    // sdfg_device_fill: rows of one value
   kDeviceCopy,    // sdfg_device_copy: a region of up to three dimensions
   kBlockReduce,   // in kernels: sdfg_block_reduce, one value of all threads of a block

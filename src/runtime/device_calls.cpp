@@ -150,11 +150,9 @@ void DeviceCalls::device_synchronise(sdfg_call* call, std::int32_t stream, std::
   run(call, ordinal, [&](DeviceCall& state) { state.synchronise(stream, ordinal); });
 }
 
-void DeviceCalls::device_call(sdfg_call* call, std::int32_t, std::int32_t function, void* const*,
+void DeviceCalls::device_call(sdfg_call* call, std::int32_t stream, std::int32_t function, void* const* arguments,
                               std::int32_t ordinal) {
-  report(call, ordinal,
-         Error(ErrorClass::kEnvironment,
-               "the device library function " + std::to_string(function) + " is not available in this build"));
+  run(call, ordinal, [&](DeviceCall& state) { state.call_library(stream, function, arguments, ordinal); });
 }
 
 std::int64_t DeviceCalls::device_repeat_begin(sdfg_call* call, std::int32_t stream, std::int64_t trips,

@@ -61,6 +61,7 @@ DeviceProgram::DeviceProgram(DevicePart part, const std::string& graph, const st
   image.check_uninitialised = part.check_uninitialised;
   for (const lower::Kernel& kernel : part.kernels) {
     image.kernels.push_back(info_of(kernel));
+    image.kernels.back().waits = kernel.waits && part.waits_in_code;
     sites_.push_back({names_, kernel.ordinal});
   }
   image.binary = part.code;
@@ -291,6 +292,20 @@ void DeviceCall::launch(std::int32_t number, std::int32_t kernel, const lower::D
   const device::Site& site = program_.kernel_site(kernel);
   device().launch(on, program_.kernel(kernel), shape, arguments, site);
   if (program_.synchronises()) device().synchronise(on, site);
+}
+
+void DeviceCall::call_library(std::int32_t number, std::int32_t function, void* const* arguments,
+                              std::int32_t ordinal) {
+  if (function < 0 || function >= kDeviceFunctionCount || repeat_)
+    throw Error(ErrorClass::kInternal, "a program calls function " + std::to_string(function) + " of a device library");
+  device::LibraryCall call;
+  call.function = static_cast<DeviceFunction>(function);
+  call.numbers = static_cast<const std::int64_t*>(arguments[0]);
+  call.scalars = static_cast<const double*>(arguments[1]);
+  call.operands = arguments + 2;
+  device::Stream& on = stream(number);
+  device().call_library(on, call, program_.site(ordinal));
+  if (program_.synchronises()) device().synchronise(on, program_.site(ordinal));
 }
 
 std::int64_t DeviceCall::repeat_begin(std::int32_t number, std::int64_t trips, std::int32_t ordinal) {

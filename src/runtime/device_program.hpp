@@ -27,6 +27,7 @@ struct DevicePart {
   std::vector<std::uint8_t> code;
   std::vector<std::int32_t> origin_of_line;       // of the kernel text: canonical ordinals, -1 where none
   std::vector<std::int32_t> host_origin_of_line;  // of the host text; for reports of checked host code
+  bool waits_in_code = false;                     // the architecture has what Kernel::waits needs
   int streams = 0;                                // SDFG_GPU_STREAMS
   bool synchronise = false;                       // SDFG_GPU_SYNC
   std::int64_t pool_max = 0;                      // SDFG_GPU_POOL_MAX
@@ -67,6 +68,7 @@ class DeviceCall {
   void pinned_release(void* memory);
   void copy(std::int32_t stream, const lower::DeviceCopy& copy, std::int32_t ordinal);
   void launch(std::int32_t stream, std::int32_t kernel, const lower::DeviceLaunch& launch, void* const* arguments);
+  void call_library(std::int32_t stream, std::int32_t function, void* const* arguments, std::int32_t ordinal);
   void synchronise(std::int32_t stream, std::int32_t ordinal);
 
   // Between these, launches are kept instead of queued, if repeat_begin returns fewer iterations than it was given.

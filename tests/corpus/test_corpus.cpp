@@ -1,6 +1,7 @@
 // Every kernel of the corpus: loads, keeps the rules, and gives the expected outputs interpreted and compiled.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -42,6 +43,8 @@ bool wanted(const std::string& kernel) {
   return list.find("," + kernel + ",") != std::string::npos;
 }
 
+constexpr double kMostSeconds = 120;  // for one graph, on the emulated device and under a sanitizer as well
+
 std::string run_all(const std::vector<std::string>& files, bool run, Runner runner,
                     sdfg::DeviceChoice::Kind device = sdfg::DeviceChoice::Kind::kCpu) {
   std::string failures;
@@ -65,8 +68,12 @@ std::string run_all(const std::vector<std::string>& files, bool run, Runner runn
         options.device = sdfg::DeviceChoice{device, 0};
         options.allow_foreign_code = true;  // the corpus is ours; expansions left some C++ tasklets in it
         const auto c = sdfg::tools::read_case((folder / "case.json").string());
+        const auto start = std::chrono::steady_clock::now();
         const auto r = sdfg::tools::run_case(g, c, folder.string(), folder.string(), runner, options);
         for (const std::string& m : r.mismatches) failures += name + ": " + m + "\n";
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        if (spent.count() > kMostSeconds)
+          failures += name + ": took " + std::to_string(spent.count()) + " s to compile and run\n";
       } catch (const std::exception& e) {
         failures += name + ": " + e.what() + "\n";
       }
@@ -143,6 +150,16 @@ TEST_CASE("graphs optimised for a GPU give the expected outputs compiled for the
 TEST_CASE("graphs optimised for a GPU give the expected outputs on the emulated device") {
   const std::string failures =
       run_all({"graph.gpu.sdfg"}, true, Runner::kCompiled, sdfg::DeviceChoice::Kind::kEmulated);
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+TEST_CASE("graphs optimised for a GPU give the expected outputs on a GPU") {
+  if (!sdfg::device_available({sdfg::DeviceChoice::Kind::kCuda, 0})) {
+    std::cout << "NOTICE: there is no CUDA device; the corpus is not run on one\n";
+    return;
+  }
+  const std::string failures = run_all({"graph.gpu.sdfg"}, true, Runner::kCompiled, sdfg::DeviceChoice::Kind::kCuda);
   INFO(failures);
   CHECK(failures.empty());
 }

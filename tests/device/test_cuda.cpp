@@ -302,6 +302,38 @@ TEST_CASE("modules: kernels by name, limits from the driver, errors with its log
   CHECK(has(error_of([&] { device->load_module(image("k", broken)); }, ErrorClass::kLoad), "ptxas says no"));
 }
 
+TEST_CASE("a launch overlaps the one in front of it only if its code waits and the driver can record that") {
+  FakeDriver& driver = fresh();
+  const std::string text = "good";
+  const auto calls_for = [&](int version, bool waits, bool overlapping) {
+    driver.version = version;
+    const auto device = fake_device();
+    const Device::Scope scope(*device);
+    ModuleImage image;
+    KernelInfo info;
+    info.name = "k";
+    info.waits = waits;
+    info.parameters = {{8, true, false, false, -1}, {8, false, false, false, -1}};
+    image.kernels = {info};
+    image.binary = {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+    const auto module = device->load_module(image);
+    Launch l = shape(3, 256, 64);
+    l.overlapping = overlapping;
+    long a = 77, b = 88;
+    void* arguments[] = {&a, &b};
+    const long before = driver.count("cuLaunchKernelEx");
+    device->launch(device->default_stream(), module->kernel(0), l, arguments);
+    CHECK(driver.launches.back().grid[0] == 3);
+    CHECK(driver.launches.back().arguments == std::vector<long>{77, 88});
+    return driver.count("cuLaunchKernelEx") - before;
+  };
+  CHECK(calls_for(12040, true, true) == 1);
+  CHECK(calls_for(12040, false, true) == 0);
+  CHECK(calls_for(12040, true, false) == 0);
+  CHECK(calls_for(12020, true, true) == 0);
+  fresh();
+}
+
 TEST_CASE("recorded work is launched again") {
   FakeDriver& driver = fresh();
   const auto device = fake_device();

@@ -251,6 +251,34 @@ TEST_CASE("blocks take runs of rows when there are many") {
   }
 }
 
+TEST_CASE("warps begin at lines of memory: threads in front of the first point have no work") {
+  const auto text = [](const char* from, const char* to, const Type& type, const char* written) {
+    Maker m("lines");
+    m.array("A", type, "N, 2 * N").storage = ir::Storage::kGpuGlobal;
+    m.array("B", type, "N, 2 * N").storage = ir::Storage::kGpuGlobal;
+    m.symbol("N");
+    m.tasklet(m.map(m.body(), "i, j", std::string("0:N, ") + from + ":" + to, ir::Schedule::kDevice), "o = a",
+              {"a = A[i, j]"}, {std::string("o = B[i, ") + written + "]"});
+    return compile(handle(m.g), emulated()).source();
+  };
+  const auto lead = [](const std::string& source) {
+    const std::size_t at = source.find("{{sdfg_blocks_after(");
+    if (at == std::string::npos) return std::string("0");
+    const std::size_t end = source.find(')', source.find("128, ", at));
+    return source.substr(source.rfind(' ', end) + 1, end - source.rfind(' ', end) - 1);
+  };
+  CHECK(lead(text("1", "N - 1", ScalarType::kFloat64, "j")) == "1");
+  CHECK(lead(text("0", "N - 1", ScalarType::kFloat64, "j + 1")) == "1");  // as files have it
+  CHECK(lead(text("0", "N", ScalarType::kFloat64, "j")) == "0");
+  CHECK(lead(text("16", "N", ScalarType::kFloat64, "j")) == "0");
+  CHECK(lead(text("16", "N", ScalarType::kFloat32, "j")) == "16");
+  CHECK(lead(text("5", "N", ScalarType::kComplex128, "j")) == "5");
+  CHECK(lead(text("N // 2", "N", ScalarType::kFloat64, "j")) == "0");                     // not known
+  CHECK(lead(text("1", "N - 1", ScalarType::kFloat64, "2 * j")) == "1");                  // what is read counts, then
+  CHECK(text("1", "129", ScalarType::kFloat64, "j").find("{{1, ") != std::string::npos);  // one block stays one
+  CHECK(text("1", "N", ScalarType::kFloat64, "j").find("j >= 1 && j < N") != std::string::npos);
+}
+
 TEST_CASE("a transposition on the device goes through tiles of shared memory") {
   Builder g("transposition");
   auto N = g.symbol("N"), M = g.symbol("M");

@@ -142,6 +142,27 @@ struct Copy3d {
 };
 static_assert(sizeof(Copy3d) == 200);
 
+// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id = 0;
+  char pad[4] = {};
+  union {
+    int value;
+    char reserved[64];
+  };
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+inline constexpr int kLaunchProgrammaticSerialization = 6;
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared = 0;
+  Stream stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 // X(member, base name, exported name, parameters): all return a Result. The base name is what cuGetProcAddress is asked
 // for; the exported one serves where that function is missing.
 #define SDFG_DRIVER_FUNCTIONS(X)                                                                                       \
@@ -206,6 +227,8 @@ static_assert(sizeof(Copy3d) == 200);
   X(launch, cuLaunchKernel, cuLaunchKernel,                                                                            \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,         \
      unsigned block_z, unsigned shared, Stream stream, void** parameters, void** extra))                               \
+  X(launch_with, cuLaunchKernelEx, cuLaunchKernelEx,                                                                   \
+    (const LaunchConfig* config, Function function, void** parameters, void** extra))                                  \
   X(launch_cooperative, cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                          \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,         \
      unsigned block_z, unsigned shared, Stream stream, void** parameters))                                             \

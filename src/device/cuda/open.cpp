@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "device/cuda/library_calls.hpp"
+#include "device/cuda/library_files.hpp"
 #include "device/cuda/region.hpp"
 
 namespace sdfg::device::cuda {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kSmallParameters = 4096;
 constexpr std::int64_t kLargeParameters = 32764;  // since CUDA 12.1, from compute capability 7.0 on
+constexpr int kOverlapInGraphs = 12030;           // launches that overlap can be recorded since
 constexpr std::size_t kJitLogBytes = 8192;
 
 abi::Address address_of(const void* memory) {
@@ -317,6 +320,23 @@ class CudaDevice final : public Device {
     const abi::Function function = static_cast<CudaKernel&>(kernel).function;
     const auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
     auto** const parameters = const_cast<void**>(arguments);
+    if (l.overlapping && kernel.info().waits && !l.cooperative && driver_->version() >= kOverlapInGraphs) {
+      abi::LaunchAttribute early;
+      early.id = abi::kLaunchProgrammaticSerialization;
+      early.value = 1;
+      abi::LaunchConfig config;
+      for (std::size_t k = 0; k < 3; ++k) {
+        config.grid[k] = u(l.grid[k]);
+        config.block[k] = u(l.block[k]);
+      }
+      config.shared = u(l.shared);
+      config.stream = stream_of(stream);
+      config.attributes = &early;
+      config.attribute_count = 1;
+      const abi::Result result = api_.launch_with(&config, function, parameters, nullptr);
+      if (result != abi::kSuccess) fail(result, "kernel '" + kernel.info().name + "' could not be launched", site);
+      return;
+    }
     const abi::Result result =
         l.cooperative
             ? api_.launch_cooperative(function, u(l.grid[0]), u(l.grid[1]), u(l.grid[2]), u(l.block[0]), u(l.block[1]),
@@ -333,6 +353,13 @@ class CudaDevice final : public Device {
                          static_cast<std::size_t>(shared)),
           "asking how many blocks of kernel '" + kernel.info().name + "' fit");
     return std::int64_t{blocks} * target_.multiprocessors;
+  }
+
+  void call_library(Stream& stream, const LibraryCall& call, const Site& site) override {
+    libraries_.call(stream, call, site);
+  }
+  std::string library_problem(DeviceLibrary library) override {
+    return cuda::library_problem(library, driver_->version());
   }
 
   // --- graphs ---
@@ -531,6 +558,7 @@ class CudaDevice final : public Device {
   std::uint64_t cap_ = 0;
   std::unique_ptr<CudaStream> default_;
   CudaStream null_{nullptr, nullptr};
+  LibraryCalls libraries_{*this};
   std::atomic<bool> lost_{false};
   std::atomic<bool> has_noted_{false};  // asked at the end of every call
   std::mutex fault_mutex_;

@@ -88,6 +88,13 @@ class Implementation final : public Emulator {
     const std::lock_guard lock(mutex_);
     run_all();
   }
+  void set_library_hook(LibraryHook hook) override {
+    const std::lock_guard lock(mutex_);
+    library_hook_ = std::move(hook);
+  }
+  View view() const override {
+    return {reinterpret_cast<const void*>(space_.base()), space_.size(), space_.real(std::uint64_t{0})};
+  }
   std::vector<Error::Place> leaks() const override {
     const std::lock_guard lock(mutex_);
     std::vector<Error::Place> all;
@@ -407,6 +414,21 @@ class Implementation final : public Emulator {
       enqueue(on, task);
     }
   }
+  void call_library(Stream& stream, const LibraryCall& call, const Site& site) override {
+    if (library_hook_) {
+      synchronise(stream, site);
+      library_hook_(stream, call, site);
+      return;
+    }
+    throw operation_error(
+        ErrorClass::kEnvironment,
+        "a call of " + std::string(name_of(call.function)) + ": " + library_problem(library_of(call.function)), site);
+  }
+  std::string library_problem(DeviceLibrary library) override {
+    if (library_hook_) return {};
+    return "the emulated device has no " + std::string(name_of(library));
+  }
+
   bool is_capturing(Stream& stream) override {
     const std::lock_guard lock(mutex_);
     return stream_of(stream).recorded.has_value();
@@ -674,6 +696,7 @@ class Implementation final : public Emulator {
   Contracts contracts_;
   Executor executor_;
   Settings settings_;
+  LibraryHook library_hook_;
   Ledger ledger_;
   std::int64_t calls_left_ = 0;
   std::mt19937_64 random_;

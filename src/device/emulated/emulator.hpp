@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -58,6 +59,16 @@ class Emulator : public Device {
   virtual void reset_ledger() = 0;
   // Runs everything that is queued. Not counted as a wait; faults are left for take_fault.
   virtual void drain() = 0;
+  // For tests: what calls of device libraries do here, after everything queued in front of them. Without one there are
+  // no libraries. Memory is behind its addresses at `view`: `real` is where `base` would be.
+  using LibraryHook = std::function<void(Stream&, const LibraryCall&, const Site&)>;
+  virtual void set_library_hook(LibraryHook hook) = 0;
+  struct View {
+    const void* base = nullptr;
+    std::uint64_t size = 0;
+    std::byte* real = nullptr;
+  };
+  virtual View view() const = 0;
   // What is still allocated, as places: for tests of leaks.
   virtual std::vector<Error::Place> leaks() const = 0;
 

@@ -7,26 +7,6 @@
 
 namespace sdfg::transform {
 
-bool holds(const ir::Sequence& s, ir::Schedule schedule) {
-  bool found = false;
-  ir::walk(s, [&](const ir::Element& e, const ir::Ancestors&) { found = found || is_map_of(e, schedule); });
-  return found;
-}
-
-bool holds(const ir::Element& e, ir::Schedule schedule) {
-  if (is_map_of(e, schedule)) return true;
-  return std::ranges::any_of(ir::child_sequences(e), [&](const ir::Sequence* s) { return holds(*s, schedule); });
-}
-
-ir::Storage storage_of(const ir::Graph& g, std::string_view path) {
-  const ir::Container* c = ir::resolve(g, path);
-  return c == nullptr ? ir::Storage::kDefault : ir::root_of(g, *c).storage;
-}
-
-bool in_device_memory(const ir::Graph& g, std::string_view path) {
-  return storage_of(g, path) == ir::Storage::kGpuGlobal;
-}
-
 bool touches_device_memory(const ir::Graph& g, const ir::Element& e) {
   const auto any = [&](const symbolic::SymbolSet& names) {
     return std::ranges::any_of(names, [&](const std::string& n) { return in_device_memory(g, n); });

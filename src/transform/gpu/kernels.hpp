@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/device.hpp"
 #include "ir/graph.hpp"
 
 namespace sdfg::transform {
@@ -18,13 +19,10 @@ inline bool is_map_of(const ir::Element& e, ir::Schedule s) {
 inline bool is_kernel(const ir::Element& e) {
   return is_map_of(e, ir::Schedule::kDevice);
 }
-// Is the element or something below it a map of this schedule?
-bool holds(const ir::Element& e, ir::Schedule s);
-bool holds(const ir::Sequence& s, ir::Schedule schedule);
+using ir::holds;
+using ir::in_device_memory;
+using ir::storage_of;
 
-// Where a container's elements are: that of what a view finally shows.
-ir::Storage storage_of(const ir::Graph& g, std::string_view path);
-bool in_device_memory(const ir::Graph& g, std::string_view path);
 // Does the element, itself and below, touch device memory?
 bool touches_device_memory(const ir::Graph& g, const ir::Element& e);
 

@@ -377,6 +377,11 @@ ENTRY cuLaunchKernel(d::Function f, unsigned gx, unsigned gy, unsigned gz, unsig
   CALL(cuLaunchKernel);
   return launch(false, f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters);
 }
+ENTRY cuLaunchKernelEx(const d::LaunchConfig* c, d::Function f, void** parameters, void**) {
+  CALL(cuLaunchKernelEx);
+  return launch(false, f, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]}, c->shared,
+                c->stream, parameters);
+}
 ENTRY cuLaunchCooperativeKernel(d::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                 unsigned bz, unsigned shared, d::Stream stream, void** parameters) {
   CALL(cuLaunchCooperativeKernel);
