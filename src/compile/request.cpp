@@ -14,7 +14,7 @@ void write_list(ByteWriter& writer, const std::vector<std::string>& texts) {
 
 Digest CompileRequest::digest() const {
   ByteWriter writer;
-  writer.text("sdfg compile request 2");
+  writer.text("sdfg compile request 3");
   writer.u8(static_cast<std::uint8_t>(kind));
   writer.text(name);
   writer.text(source);
@@ -29,6 +29,8 @@ Digest CompileRequest::digest() const {
   writer.boolean(openmp);
   writer.boolean(debug_info);
   writer.u8(static_cast<std::uint8_t>(checks));
+  writer.boolean(divide);
+  writer.boolean(straight);
   write_list(writer, flags);
   write_list(writer, build_ids);
   return writer.digest();

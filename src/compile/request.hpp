@@ -41,6 +41,12 @@ struct CompileRequest {
   bool openmp = false;  // -fopenmp: parallel pragmas become __kmpc_* calls
   bool debug_info = false;
   MemoryChecks checks = MemoryChecks::kNone;
+  // A large program may become several objects, which are optimised at the same time. How it is divided follows from
+  // its code alone.
+  bool divide = false;
+  // Short code that runs each statement once at most: levels above 0 tidy it and leave it at that, which takes half the
+  // time. Loops in it would be slow.
+  bool straight = false;
   std::vector<std::string> flags;      // further flags, verbatim, in order
   std::vector<std::string> build_ids;  // everything that takes part: this library, LLVM/Clang or NVRTC, the runtime ABI
 
@@ -65,7 +71,8 @@ struct PhaseTime {
 
 struct CompileResult {
   bool ok = false;
-  std::vector<std::uint8_t> payload;  // ELF object, cubin or PTX
+  std::vector<std::uint8_t> payload;            // ELF object, cubin or PTX
+  std::vector<std::vector<std::uint8_t>> more;  // with `divide`: objects to be linked with the payload
   std::vector<Diagnostic> diagnostics;
   std::vector<PhaseTime> times;
 };

@@ -136,6 +136,8 @@ std::vector<std::uint8_t> to_bytes(const CompileRequest& request) {
   writer.boolean(request.openmp);
   writer.boolean(request.debug_info);
   writer.u8(static_cast<std::uint8_t>(request.checks));
+  writer.boolean(request.divide);
+  writer.boolean(request.straight);
   write_list(writer, request.flags);
   write_list(writer, request.build_ids);
   return writer.take();
@@ -162,6 +164,8 @@ std::optional<CompileRequest> request_from_bytes(std::span<const std::uint8_t> b
   const std::uint8_t checks = reader.u8();
   if (checks > static_cast<std::uint8_t>(MemoryChecks::kKernel)) return std::nullopt;
   request.checks = static_cast<MemoryChecks>(checks);
+  request.divide = reader.boolean();
+  request.straight = reader.boolean();
   request.flags = reader.list();
   request.build_ids = reader.list();
   if (!reader.finished()) return std::nullopt;
@@ -172,6 +176,8 @@ std::vector<std::uint8_t> to_bytes(const CompileResult& result) {
   ByteWriter writer;
   writer.boolean(result.ok);
   writer.blob(result.payload);
+  writer.u64(result.more.size());
+  for (const std::vector<std::uint8_t>& object : result.more) writer.blob(object);
   writer.u64(result.diagnostics.size());
   for (const Diagnostic& diagnostic : result.diagnostics) {
     writer.u8(static_cast<std::uint8_t>(diagnostic.severity));
@@ -193,6 +199,11 @@ std::optional<CompileResult> result_from_bytes(std::span<const std::uint8_t> byt
   result.ok = reader.boolean();
   const auto payload = reader.blob();
   result.payload.assign(payload.begin(), payload.end());
+  result.more.resize(reader.count(8));
+  for (std::vector<std::uint8_t>& object : result.more) {
+    const auto code = reader.blob();
+    object.assign(code.begin(), code.end());
+  }
   result.diagnostics.resize(reader.count(17));
   for (Diagnostic& diagnostic : result.diagnostics) {
     const std::uint8_t severity = reader.u8();

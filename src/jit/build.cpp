@@ -62,6 +62,7 @@ compiler::CompileRequest request_for(std::string source, const Options& o, const
   r.opt_level = *o.opt_level;
   r.fp = fp_options(*o.fp);
   r.openmp = true;
+  r.divide = true;
   r.debug_info = o.profile->has(Profile::kGdb);
   r.flags = {"-Wno-pass-failed"};  // a simd mark that the compiler can't use is no fault of the user's
   r.build_ids = compiler::host_build_ids();
@@ -94,9 +95,8 @@ void dump(const Options& o, const std::string& name, const char* extension, cons
 }
 
 // What the compiler makes of the source on its way to the object.
-void dump_text(const ir::Graph& g, const std::string& source, const Options& o, const HostTarget& target,
-               compiler::CodeKind kind, const char* extension) {
-  compiler::CompileRequest request = request_for(source, o, target);
+void dump_text(const ir::Graph& g, compiler::CompileRequest request, const Options& o, compiler::CodeKind kind,
+               const char* extension) {
   request.kind = kind;
   const compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
   if (result.ok) dump(o, g.name, extension, std::string(result.payload.begin(), result.payload.end()));
@@ -179,6 +179,12 @@ runtime::ProgramInfo info_for(const ir::Graph& g, const Options& o) {
               "the code generated for graph '" + g.name + "' does not compile, and the compiler gave no reason");
 }
 
+std::int64_t bytes_of(const std::vector<std::vector<std::uint8_t>>& objects) {
+  std::size_t bytes = 0;
+  for (const std::vector<std::uint8_t>& object : objects) bytes += object.size();
+  return static_cast<std::int64_t>(bytes);
+}
+
 bool owns_state(const ir::Graph& g) {
   for (const ir::Container& c : g.containers) {
     if (c.lifetime != ir::Lifetime::kScope) return true;
@@ -255,6 +261,7 @@ compiler::CompileResult compile_kernels(const std::string& source, const Options
     compiler::CompileRequest r = request_for(source, o, target);
     r.name = "kernels.cpp";
     r.openmp = false;
+    r.divide = false;
     r.checks = compiler::MemoryChecks::kKernel;
     return compiler::compile_host(r, compiler::limits_of(o));
   }
@@ -356,14 +363,18 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   if (o.dump->has(Dump::kSource)) dump(o, g.name, ".cpp", p->source);
   if (o.dump->has(Dump::kSource) && !p->device_source.empty()) dump(o, g.name, ".cu", p->device_source);
 
-  if (o.dump->has(Dump::kIr)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostIr, ".ll");
-  if (o.dump->has(Dump::kAsm)) dump_text(g, p->source, o, target, compiler::CodeKind::kHostAssembly, ".s");
+  compiler::CompileRequest request = request_for(p->source, o, target);
+  request.straight = lower::is_straight(lowered.host);
+  if (o.dump->has(Dump::kIr)) dump_text(g, request, o, compiler::CodeKind::kHostIr, ".ll");
+  if (o.dump->has(Dump::kAsm)) dump_text(g, request, o, compiler::CodeKind::kHostAssembly, ".s");
   std::future<compiler::CompileResult> kernels;
   if (!p->device_source.empty()) {
     kernels = std::async(std::launch::async, [&] { return compile_kernels(p->device_source, o, target, placement); });
   }
-  compiler::CompileRequest request = request_for(p->source, o, target);
-  if (placement.kind == Placement::Kind::kEmulated) request.checks = compiler::MemoryChecks::kHost;
+  if (placement.kind == Placement::Kind::kEmulated) {
+    request.divide = false;
+    request.checks = compiler::MemoryChecks::kHost;
+  }
   compiler::CompileResult result = compiler::compile_host(request, compiler::limits_of(o));
   for (const compiler::PhaseTime& phase : result.times) {
     if (phase.phase == "frontend")
@@ -384,11 +395,12 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
       throw_compile_error(g, p->device_diagnostics, p->device_source, p->device_map, p->info.elements);
   }
   if (!result.ok) throw_compile_error(g, p->diagnostics, p->source, p->map, p->info.elements);
-  stats.object_bytes = static_cast<std::int64_t>(result.payload.size());
 
   t = Clock::now();
   p->own_instance = owns_state(g);
-  p->object = std::move(result.payload);
+  p->objects.push_back(std::move(result.payload));
+  for (std::vector<std::uint8_t>& object : result.more) p->objects.push_back(std::move(object));
+  stats.object_bytes = bytes_of(p->objects);
   p->program = load(*p, o);
   stats.load_ns = since(t);
 }
@@ -396,7 +408,8 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
 }  // namespace
 
 std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& o) {
-  if (!p.placement.on_device()) return runtime::Program::load(p.object, p.info);
+  const std::vector<std::span<const std::uint8_t>> objects(p.objects.begin(), p.objects.end());
+  if (!p.placement.on_device()) return runtime::Program::load(objects, p.info);
   runtime::DevicePart part;
   part.device = p.placement.device;
   part.kernels = p.kernels;
@@ -410,7 +423,7 @@ std::shared_ptr<runtime::Program> load(const CompiledProgram& p, const Options& 
   part.graphs = *o.gpu_graphs;
   part.check_races = o.check->has(Check::kRaces);
   part.check_uninitialised = o.check->has(Check::kUninitialised);
-  return runtime::Program::load(p.object, p.info, std::move(part));
+  return runtime::Program::load(objects, p.info, std::move(part));
 }
 
 std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, const HostTarget& target,
@@ -457,7 +470,8 @@ runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t>
     }
   }
   e.metadata = metadata.take();
-  e.payloads.push_back({compiler::CodeKind::kHostObject, "", p.object});
+  for (const std::vector<std::uint8_t>& object : p.objects)
+    e.payloads.push_back({compiler::CodeKind::kHostObject, "", object});
   if (!p.device_code.empty()) {
     const bool emulated = p.placement.kind == Placement::Kind::kEmulated;
     e.payloads.push_back(
@@ -554,10 +568,16 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
     }
     p->kernels.push_back(std::move(k));
   }
-  if (entry.payloads.size() != (p->kernels.empty() ? 1u : 2u))
-    throw Error(ErrorClass::kLoad, "a cache entry without code");
-  p->object = std::move(entry.payloads.front().bytes);
-  if (!p->kernels.empty()) p->device_code = std::move(entry.payloads[1].bytes);
+  if (!p->kernels.empty()) {
+    p->device_code = std::move(entry.payloads.back().bytes);
+    entry.payloads.pop_back();
+  }
+  for (runtime::CachePayload& payload : entry.payloads) {
+    if (payload.kind != compiler::CodeKind::kHostObject || !payload.name.empty())
+      throw Error(ErrorClass::kLoad, "a cache entry with code that nothing asked for");
+    p->objects.push_back(std::move(payload.bytes));
+  }
+  if (p->objects.empty()) throw Error(ErrorClass::kLoad, "a cache entry without code");
   p->own_instance = owns_state(g);
   p->source = std::move(entry.source);
   for (std::size_t i = 0; i + 3 < entry.source_map.size(); i += 4) {
@@ -566,7 +586,7 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
                          std::uint32_t{entry.source_map[i + 2]} << 16 | std::uint32_t{entry.source_map[i + 3]} << 24));
   }
   p->diagnostics = std::move(entry.diagnostics);
-  p->stats.object_bytes = static_cast<std::int64_t>(p->object.size());
+  p->stats.object_bytes = bytes_of(p->objects);
   p->stats.source_bytes = static_cast<std::int64_t>(p->source.size());
   p->program = load(*p, o);
   p->stats.load_ns = since(t);

@@ -21,8 +21,10 @@ namespace sdfg::jit {
 // What equal graphs share.
 struct CompiledProgram {
   std::shared_ptr<runtime::Program> program;
-  std::vector<std::uint8_t> object;  // kept only when each Function loads its own copy (own_instance)
-  bool own_instance = false;         // Persistent or External containers: state belongs to a Function
+  // The host code, in the objects that the compiler divided it into; kept only when each Function loads its own copy
+  // (own_instance).
+  std::vector<std::vector<std::uint8_t>> objects;
+  bool own_instance = false;  // Persistent or External containers: state belongs to a Function
   runtime::ProgramInfo info;
   std::string source;
   codegen::SourceMap map;
@@ -36,7 +38,7 @@ struct CompiledProgram {
   std::string device_source;
   codegen::SourceMap device_map;
   std::vector<compiler::Diagnostic> device_diagnostics;  // with lines of `device_source`
-  std::vector<std::uint8_t> device_code;                 // kept as long as `object`
+  std::vector<std::uint8_t> device_code;                 // kept as long as `objects`
   std::vector<lower::Kernel> kernels;
   CompileStats stats;
 };

@@ -36,7 +36,9 @@ std::int64_t since(Clock::time_point t) {
 // The process-wide state of this room. Never destroyed: compiled functions may outlive static destruction.
 struct Jit {
   runtime::MemoryCache<CompiledProgram> memory{kMemoryCacheBytes, [](const CompiledProgram& p) {
-                                                 return p.program->code().bytes() + p.source.size() + p.object.size();
+                                                 const std::int64_t kept = p.own_instance ? p.stats.object_bytes : 0;
+                                                 return p.program->code().bytes() + p.source.size() +
+                                                        static_cast<std::size_t>(kept);
                                                }};
   std::mutex mutex;
   std::map<std::pair<std::string, int>, std::unique_ptr<runtime::DiskCache>> disks;
@@ -129,8 +131,7 @@ std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit
   jit.compilations.fetch_add(1, std::memory_order_relaxed);
   if (disk != nullptr && disk->writable()) disk->store(id.key, jit::to_entry(*p, std::move(id.record)));
   if (!p->own_instance) {
-    p->object.clear();
-    p->object.shrink_to_fit();
+    p->objects = {};
     p->device_code.clear();
     p->device_code.shrink_to_fit();
   }

@@ -213,6 +213,7 @@ void Lowering::block(const ir::Element& e, const ir::Block& b) {
   t.id = e.id;
   bool braces = false;
   const Restore<std::int64_t> stack(stack_bytes_);  // what a finished block had on the stack is free again
+  const Restore<std::set<Text, std::less<>>> extents(checked_extents_);
   targets_.push_back(&t);
   Statements inner = collect([&] {
     declare_containers(b.locals, braces);

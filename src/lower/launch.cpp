@@ -164,7 +164,7 @@ void Lowering::declare_device_memory(const ir::Container& c, bool& needs_braces)
   p.init = "(" + type + "*)" + owner + ".memory";
   emit(std::move(p), 0, label_of(c));
   if (!c.zeroed) return;
-  const bool checked = size_helpers_.contains(c.name);
+  const bool checked = has_size_helper(c);
   if (pinned) {
     emit(Evaluate{"__builtin_memset(" + names_.of(c.name) + ", 0, " + size + (checked ? ".value" : "") + " * sizeof(" +
                   type + "))"});

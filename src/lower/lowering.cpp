@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lower/abi.hpp"
+#include "lower/cut.hpp"
 #include "lower/host.hpp"
 
 namespace sdfg::lower {
@@ -155,6 +156,8 @@ Unit Lowering::host_unit() {
   dispatcher.parameters = {{"[[maybe_unused]] void* const*", "args"}};
   dispatcher.body.push_back(statement(Evaluate{"return sdfg_entry(" + packed + ")"}));
 
+  for (Function& piece : cut(body, [&](const Text& wish) { return names_.fresh(wish); }))
+    unit_.functions.push_back(std::move(piece));
   unit_.functions.push_back(std::move(body));
   unit_.functions.push_back(std::move(entry));
   unit_.functions.push_back(std::move(dispatcher));

@@ -181,6 +181,7 @@ class Lowering {
   void declare_constant(const ir::Container& c);
   Text label_of(const ir::Container& c);
   void check_extents(const ir::Container& c);
+  bool has_size_helper(const ir::Container& c) const;
   Text size_call(const ir::Container& c);
   bool fits_stack(const ir::Container& c) const;
   std::vector<const ir::Container*> in_dependency_order(const std::vector<std::string>& locals) const;
@@ -287,12 +288,13 @@ class Lowering {
   std::map<std::pair<ir::Id, std::string>, std::pair<Text, Type>> registers_;  // code node and output connector
   std::map<std::string, Layouted, std::less<>> layouts_;
   std::map<std::string, Accessor, std::less<>> accessors_;
-  bool unchecked_ = false;  // inside a memlet that may leave its container
-  std::map<std::string, Text, std::less<>> size_helpers_;
-  std::map<std::string, Text, std::less<>> spelled_;  // containers with another spelling than their identifier
-  std::map<Text, Text> structures_;                   // definitions of structure types in use
-  std::vector<Text> structure_order_;                 // those with fields, members before their users
-  bool needs_call_ = false;                           // the body takes sdfg_call*
+  bool unchecked_ = false;                                 // inside a memlet that may leave its container
+  std::map<std::string, Text, std::less<>> size_helpers_;  // by what they compute
+  std::set<Text, std::less<>> checked_extents_;            // in the open blocks
+  std::map<std::string, Text, std::less<>> spelled_;       // containers with another spelling than their identifier
+  std::map<Text, Text> structures_;                        // definitions of structure types in use
+  std::vector<Text> structure_order_;                      // those with fields, members before their users
+  bool needs_call_ = false;                                // the body takes sdfg_call*
   // Host: the lowering of the kernels. Device: the kernel under construction, and those that are done.
   std::unique_ptr<Lowering> device_;
   struct KernelScope {

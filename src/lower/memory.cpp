@@ -66,6 +66,7 @@ void Lowering::check_extents(const ir::Container& c) {
     support_.need(Helper::kFail);
     needs_call_ = true;
     const Text text = expr(extent);
+    if (!checked_extents_.insert(text).second) continue;  // of a container that lives, so its symbols are the same
     Statements report;
     report.push_back(statement(Evaluate{"sdfg_fail(call, 2, " + std::to_string(container_ordinal(c.name)) + ", " +
                                         std::to_string(d) + ", " + text + ")"}));
@@ -73,11 +74,18 @@ void Lowering::check_extents(const ir::Container& c) {
   }
 }
 
+bool Lowering::has_size_helper(const ir::Container& c) const {
+  const symbolic::Expr& total = c.layout.total_size();
+  return !total.constant() && total.kind() != symbolic::Kind::kSymbol;
+}
+
 Text Lowering::size_call(const ir::Container& c) {
   const symbolic::Expr& total = c.layout.total_size();
-  if (total.constant() || total.kind() == symbolic::Kind::kSymbol) return expr(total);
+  if (!has_size_helper(c)) return expr(total);
   const symbolic::SymbolSet used = symbolic::free_symbols(total);
-  auto it = size_helpers_.find(c.name);
+  // Containers of one size share the helper of the first.
+  const std::string meaning = total.str();
+  auto it = size_helpers_.find(meaning);
   if (it == size_helpers_.end()) {
     support_.need(Helper::kChecked);
     IndexHelper helper;
@@ -88,7 +96,7 @@ Text Lowering::size_call(const ir::Container& c) {
     printer.symbol = [&](const std::string& s) { return "sdfg_checked(" + names_.of(s) + ")"; };
     printer.function_prefix = "sdfg_checked_";
     helper.value = symbolic::to_cpp(total, printer);
-    it = size_helpers_.emplace(c.name, helper.name).first;
+    it = size_helpers_.emplace(meaning, helper.name).first;
     unit_.helpers.push_back(std::move(helper));
   }
   Text call = it->second + "(";
@@ -215,7 +223,7 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
   p.init = "(" + type + "*)" + owner + ".memory";
   emit(std::move(p), 0, label_of(c));
   if (c.zeroed) {
-    const bool checked = size_helpers_.contains(c.name);
+    const bool checked = has_size_helper(c);
     emit(
         Evaluate{"__builtin_memset(" + name + ", 0, " + size + (checked ? ".value" : "") + " * sizeof(" + type + "))"});
   }
@@ -313,7 +321,7 @@ void Lowering::declare_persistent() {
     ++position;
     check_extents(c);
     Text bytes = size_call(c);
-    if (size_helpers_.contains(c.name)) {
+    if (has_size_helper(c)) {
       support_.need(Helper::kFail);
       Statements report;
       report.push_back(statement(Evaluate{"sdfg_fail(call, 3, " + owner + ")"}));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lower/abi.hpp"
 #include "lower/lowering.hpp"
 #include "tasklet/print_cpp.hpp"
 
@@ -271,7 +272,17 @@ void Lowering::finish_support() {
   const Text reductions = support_.reductions_text();
   all.add(own);
   all.add(reductions);
-  unit_.support = tasklet::cpp_helpers(all.text) + structures + own + reductions;
+  const auto uses_abi = [](const Text& text) {
+    for (const char* name : {"sdfg_call", "sdfg_abi", "sdfg_copy", "sdfg_launch"}) {
+      if (text.find(name) != Text::npos) return true;
+    }
+    return false;
+  };
+  if (!unit_.prelude.empty() && !uses_abi(all.text) && !uses_abi(unit_.accessors) && !uses_abi(unit_.global_code))
+    unit_.prelude = abi_slots();
+  // A kernel's unit has no prelude of its own that would bring the integer types.
+  unit_.support = (unit_.prelude.empty() ? tasklet::cpp_helpers(all.text) : tasklet::cpp_helper_definitions(all.text)) +
+                  structures + own + reductions;
 }
 
 }  // namespace sdfg::lower

@@ -52,42 +52,57 @@ class Unchecked {
 
 // How a name is assigned in a body: by one statement that is not inside a branch or loop and precedes all reads?
 struct Assignments {
-  bool once_at_top = false;
+  bool once_at_top = false;  // by one statement at the top of the body, before anything reads it
   bool read = false;
 };
 
-int count_assignments(const tasklet::Body& body, std::string_view name) {
-  int count = 0;
-  for (const tasklet::Statement& s : body) {
-    if (const auto* a = std::get_if<tasklet::Assign>(&s.node)) {
-      const auto* target = std::get_if<tasklet::Name>(&a->target.node());
-      count += target && target->name == name ? 1 : 0;
-    } else if (const auto* i = std::get_if<tasklet::If>(&s.node)) {
-      for (const tasklet::IfBranch& b : i->branches) count += count_assignments(b.body, name);
-    } else if (const auto* w = std::get_if<tasklet::While>(&s.node)) {
-      count += count_assignments(w->body, name);
+// What a body does with its names, gathered in one pass: bodies of thousands of locals are not rare.
+class AssignmentTable {
+ public:
+  explicit AssignmentTable(const tasklet::Body& body) {
+    for (std::size_t at = 0; at < body.size(); ++at) {
+      const tasklet::Body one{body[at]};
+      for (const std::string& name : tasklet::uses_of(one).read) {
+        Entry& entry = entries_[name];
+        entry.first_read = std::min(entry.first_read, at);
+      }
+      count(one);
+      const auto* a = std::get_if<tasklet::Assign>(&body[at].node);
+      const auto* target = a ? std::get_if<tasklet::Name>(&a->target.node()) : nullptr;
+      if (target) entries_[target->name].at_top = at;
     }
   }
-  return count;
-}
 
-Assignments assignments_of(const tasklet::Body& body, std::string_view name) {
-  Assignments out;
-  const tasklet::Uses all = tasklet::uses_of(body);
-  out.read = std::ranges::find(all.read, name) != all.read.end();
-  if (count_assignments(body, name) != 1) return out;
-  for (const tasklet::Statement& s : body) {
-    const tasklet::Uses here = tasklet::uses_of(tasklet::Body{s});
-    const auto* a = std::get_if<tasklet::Assign>(&s.node);
-    const auto* target = a ? std::get_if<tasklet::Name>(&a->target.node()) : nullptr;
-    if (std::ranges::find(here.read, name) != here.read.end()) return out;  // read before, or by its own assignment
-    if (target && target->name == name) {
-      out.once_at_top = true;
-      return out;
+  Assignments operator[](std::string_view name) const {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return {};
+    const Entry& entry = found->second;
+    return {.once_at_top = entry.count == 1 && entry.at_top != kNowhere &&
+                           (entry.first_read == kNowhere || entry.first_read > entry.at_top),
+            .read = entry.first_read != kNowhere};
+  }
+
+ private:
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  struct Entry {
+    int count = 0;
+    std::size_t first_read = kNowhere, at_top = kNowhere;
+  };
+
+  void count(const tasklet::Body& body) {
+    for (const tasklet::Statement& s : body) {
+      if (const auto* a = std::get_if<tasklet::Assign>(&s.node)) {
+        if (const auto* target = std::get_if<tasklet::Name>(&a->target.node())) ++entries_[target->name].count;
+      } else if (const auto* i = std::get_if<tasklet::If>(&s.node)) {
+        for (const tasklet::IfBranch& b : i->branches) count(b.body);
+      } else if (const auto* w = std::get_if<tasklet::While>(&s.node)) {
+        count(w->body);
+      }
     }
   }
-  return out;
-}
+
+  std::map<std::string, Entry, std::less<>> entries_;
+};
 
 }  // namespace
 
@@ -484,6 +499,7 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
   };
   Statements inner = collect([&] {
     bind_inputs(s, n, t, b, false);
+    const AssignmentTable assignments(body);
     const bool reads_memory = !b.windows.empty();  // pointer connectors: what they show must not change before the end
     for (const ir::Memlet* m : outs) {
       const std::string& name = m->src_connector;
@@ -500,7 +516,7 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
       }
       const bool shared =
           std::ranges::count_if(outs, [&](const ir::Memlet* o) { return o->src_connector == name; }) > 1;
-      const Assignments uses = assignments_of(body, name);
+      const Assignments uses = assignments[name];
       const bool final_value = uses.once_at_top && !uses.read && type == c.type && !reads_memory;
       const bool spread = type.kind() == Type::Kind::kVector && c.type.is_scalar();  // several elements
       if (((m->dynamic && !spread) || c.kind == ir::ContainerKind::kStream || final_value) && !shared) {
@@ -512,7 +528,7 @@ void Lowering::tasklet_node(const ir::State& s, const ir::Node& n, const ir::Tas
       if (!b.values.contains(name)) declare_local(name, type, uses);
       written_at_end.emplace_back(m, b.values[name], type);
     }
-    for (const auto& [name, type] : locals) declare_local(name, type, assignments_of(body, name));
+    for (const auto& [name, type] : locals) declare_local(name, type, assignments[name]);
     statements(s, body, b, n.id);
     for (const auto& [m, value, type] : written_at_end) write(s, *m, value, type, n.id, {});
   });

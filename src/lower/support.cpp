@@ -65,21 +65,23 @@ static constexpr sdfg_checked sdfg_checked_ipow(sdfg_checked a, sdfg_checked n) 
 }
 )";
 
+// Out of line: a program of many arrays has these at every one of them, and the runtime's entries cost more than the
+// call.
 constexpr const char* kOwnedText = R"(
+__attribute__((noinline)) static void* sdfg_allocate(sdfg_call* call, sdfg_checked elements, int64_t element_bytes, int64_t alignment, int32_t ordinal) {
+  const sdfg_checked bytes = elements * element_bytes;
+  if (!bytes.overflow && bytes.value >= 0) return sdfg_abi->allocate(call, bytes.value > 0 ? bytes.value : 1, alignment, ordinal);
+  sdfg_fail(call, 3, ordinal);
+  return nullptr;
+}
+__attribute__((noinline)) static void sdfg_release(sdfg_call* call, void* memory) {
+  if (memory) sdfg_abi->release(call, memory);
+}
 struct sdfg_owned {
   sdfg_call* call;
   void* memory;
-  sdfg_owned(sdfg_call* c, sdfg_checked elements, int64_t element_bytes, int64_t alignment, int32_t ordinal) : call(c), memory(nullptr) {
-    const sdfg_checked bytes = elements * element_bytes;
-    if (bytes.overflow || bytes.value < 0) {
-      sdfg_fail(c, 3, ordinal);
-    } else {
-      memory = sdfg_abi->allocate(c, bytes.value > 0 ? bytes.value : 1, alignment, ordinal);
-    }
-  }
-  ~sdfg_owned() {
-    if (memory) sdfg_abi->release(call, memory);
-  }
+  sdfg_owned(sdfg_call* c, sdfg_checked elements, int64_t element_bytes, int64_t alignment, int32_t ordinal) : call(c), memory(sdfg_allocate(c, elements, element_bytes, alignment, ordinal)) {}
+  ~sdfg_owned() { sdfg_release(call, memory); }
   sdfg_owned(const sdfg_owned&) = delete;
 };
 )";

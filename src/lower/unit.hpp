@@ -168,6 +168,9 @@ struct Unit {
   bool uses_openmp = false;
 };
 
+// Whether a unit is short, runs each of its statements once at most, and has no text of the user's own.
+bool is_straight(const Unit& unit);
+
 inline Statement statement(Statement::Node node, int origin = -1, Text comment = {}) {
   return Statement{std::move(node), origin, std::move(comment)};
 }

@@ -371,9 +371,13 @@ std::shared_ptr<Program> Program::load(std::span<const std::uint8_t> object, Pro
 }
 
 std::shared_ptr<Program> Program::load(std::span<const std::uint8_t> object, ProgramInfo info, DevicePart device) {
+  return load(std::span<const std::span<const std::uint8_t>>(&object, 1), std::move(info), std::move(device));
+}
+std::shared_ptr<Program> Program::load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info,
+                                       DevicePart device) {
   set_device_finish(&finish_device);
   std::shared_ptr<Program> program(new Program(std::move(info)));
-  program->bind(std::span<const std::span<const std::uint8_t>>(&object, 1));
+  program->bind(objects);
   program->device_ =
       std::make_unique<DeviceProgram>(std::move(device), program->info_.name, program->info_.elements, program.get());
   return program;

@@ -54,6 +54,8 @@ class Program {
   static std::shared_ptr<Program> load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info);
   static std::shared_ptr<Program> load(std::span<const std::uint8_t> object, ProgramInfo info);
   // Of a program that uses a device (runtime/device_program.hpp); throws what loading kernels throws, too.
+  static std::shared_ptr<Program> load(std::span<const std::span<const std::uint8_t>> objects, ProgramInfo info,
+                                       DevicePart device);
   static std::shared_ptr<Program> load(std::span<const std::uint8_t> object, ProgramInfo info, DevicePart device);
   ~Program();
   Program(const Program&) = delete;

@@ -14,7 +14,6 @@ namespace sdfg::tasklet {
 
 namespace {
 
-// `uint8_t` and friends are what the C headers of LP64 systems define, so a unit may include these headers as well.
 constexpr std::string_view kPreamble = R"(#ifndef SDFG_FN
 #ifdef __CUDACC__
 #define SDFG_FN __device__ __forceinline__
@@ -25,16 +24,15 @@ constexpr std::string_view kPreamble = R"(#ifndef SDFG_FN
 #define SDFG_METHOD inline
 #define SDFG_MATH(f) __builtin_##f
 #endif
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
 #endif
 )";
+
+// What the C headers of LP64 systems define, so a unit may include these headers as well.
+constexpr std::string_view kTypes =
+    "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;\n"
+    "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned "
+    "long "
+    "uint64_t;\n";
 
 struct Snippet {
   std::string names;  // what it defines, separated by spaces
@@ -477,9 +475,10 @@ class HelperTable {
 
   // Definitions in an order in which each comes after what it uses.
   std::string closure(std::string_view code) const {
+    std::vector<std::size_t> needed = used_by(code);
+    if (needed.empty()) return {};
     std::string text(kPreamble);
     std::vector<bool> done(snippets_.size(), false);
-    std::vector<std::size_t> needed = used_by(code);
     std::sort(needed.begin(), needed.end());
     for (const std::size_t i : needed) define(i, done, text);
     return text;
@@ -505,8 +504,12 @@ const HelperTable& table() {
 
 }  // namespace
 
-std::string cpp_helpers(std::string_view code) {
+std::string cpp_helper_definitions(std::string_view code) {
   return table().closure(code);
+}
+
+std::string cpp_helpers(std::string_view code) {
+  return std::string(kTypes) + table().closure(code);
 }
 
 std::string all_cpp_helpers() {

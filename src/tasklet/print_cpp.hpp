@@ -58,9 +58,11 @@ std::vector<CppLine> to_cpp(const Body& body, const std::vector<std::pair<std::s
 std::string cpp_type(ScalarType type);
 std::string cpp_type(const Type& type);
 
-// Everything at file scope that `code` needs: types and macros, then the definitions of all helpers (identifiers
-// starting with `sdfg_` or `SDFG_`) that occur in it, and of what these use. Identifiers not in the table of helpers
-// are left to the caller.
+// The definitions of all helpers (identifiers starting with `sdfg_` or `SDFG_`) that occur in `code`, and of what these
+// use, for file scope; empty if there are none. Identifiers not in the table of helpers are left to the caller, as are
+// `int64_t` and its kin.
+std::string cpp_helper_definitions(std::string_view code);
+// The same with the integer types in front.
 std::string cpp_helpers(std::string_view code);
 // All helpers, for tests and documentation.
 std::string all_cpp_helpers();

@@ -36,6 +36,8 @@ TEST_CASE("requests and results survive their bytes") {
   request.opt_level = 1;
   request.fp.finite = true;
   request.openmp = true;
+  request.divide = true;
+  request.straight = true;
   request.flags = {"-g", ""};
   const auto bytes = to_bytes(request);
   const auto again = sdfg::compiler::request_from_bytes(bytes);
@@ -48,6 +50,7 @@ TEST_CASE("requests and results survive their bytes") {
   CompileResult result;
   result.ok = true;
   result.payload = {1, 2, 3};
+  result.more = {{4}, {}, {5, 6}};
   result.diagnostics = {{sdfg::compiler::Severity::kWarning, 3, 4, "text"}};
   result.times = {{"frontend", 17}};
   const auto result_bytes = to_bytes(result);

@@ -1,10 +1,12 @@
 // Builds a cc1-level invocation and runs Clang's front end, optimiser and code generation over an in-memory file.
 #include "compile/clang/host_compiler.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "compile/clang/check_memory.hpp"
 #include "compile/clang/compat.hpp"
+#include "compile/clang/partition.hpp"
 
 namespace sdfg::compiler {
 
@@ -77,8 +79,12 @@ int level_of(const CompileRequest& request) {
   return request.checks == MemoryChecks::kNone ? request.opt_level : 1;
 }
 
+bool only_tidied(const CompileRequest& request) {
+  return request.straight && request.opt_level > 0 && request.checks == MemoryChecks::kNone;
+}
+
 std::vector<std::string> arguments(const CompileRequest& request) {
-  const int level = level_of(request);
+  const int level = only_tidied(request) ? 0 : level_of(request);
   std::vector<std::string> args = {
       "-triple", request.triple, "-std=c++20", "-x", "c++", "-emit-obj", "-O" + std::to_string(level),
       // No directory is searched and no header exists; the text brings what it needs.
@@ -95,6 +101,7 @@ std::vector<std::string> arguments(const CompileRequest& request) {
   for (const std::string& feature : deviations(request)) {
     args.insert(args.end(), {"-target-feature", feature});
   }
+  if (only_tidied(request)) args.emplace_back("-disable-O0-optnone");
   if (level >= 2) args.insert(args.end(), {"-vectorize-loops", "-vectorize-slp"});
   const FpOptions& fp = request.fp;
   args.emplace_back(std::string("-ffp-contract=") + (fp.approximate ? "fast" : fp.contract ? "on" : "off"));
@@ -126,6 +133,33 @@ CompileResult failure(std::string text) {
   return result;
 }
 
+// Parts of one program at most. More would balance no better on the lanes that there are (at most 8).
+constexpr int kMostParts = 8;
+
+clang::BackendAction backend_action(CodeKind kind) {
+  switch (kind) {
+    case CodeKind::kHostObject: return clang::Backend_EmitObj;
+    case CodeKind::kHostAssembly: return clang::Backend_EmitAssembly;
+    case CodeKind::kHostIr: return clang::Backend_EmitLL;
+    case CodeKind::kCubin:
+    case CodeKind::kPtx: break;
+  }
+  return clang::Backend_EmitNothing;
+}
+
+// Text of all parts in one; objects stay apart.
+void add_part(CompileResult& result, CodeKind kind, std::vector<std::uint8_t> code, std::size_t part,
+              std::size_t parts) {
+  if (kind == CodeKind::kHostObject) {
+    result.more.push_back(std::move(code));
+    return;
+  }
+  const std::string head = std::string(kind == CodeKind::kHostIr ? "\n; " : "\n# ") + "part " +
+                           std::to_string(part + 1) + " of " + std::to_string(parts) + "\n";
+  result.payload.insert(result.payload.end(), head.begin(), head.end());
+  result.payload.insert(result.payload.end(), code.begin(), code.end());
+}
+
 std::int64_t nanoseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count();
 }
@@ -146,7 +180,7 @@ void prepare_thread() {
   clang::noteBottomOfStack();
 }
 
-CompileResult compile_source(const CompileRequest& request) {
+CompileResult compile_source(const CompileRequest& request, const Submit& submit) {
   const Clock::time_point begin = Clock::now();
   std::unique_ptr<clang::FrontendAction> action = action_for(request.kind);
   if (!action) return failure("the host compiler was asked for device code");
@@ -179,7 +213,27 @@ CompileResult compile_source(const CompileRequest& request) {
 
   Clock::time_point front_end = begin;
   Clock::time_point optimised = begin;
-  watch_optimiser(*invocation, [&] { front_end = Clock::now(); }, [&] { optimised = Clock::now(); });
+  PartSettings settings;
+  if (request.divide) {
+    settings.invocation = *invocation;
+    settings.action = backend_action(request.kind);
+    settings.name = name;
+    settings.report_missed_loops =
+        std::find(request.flags.begin(), request.flags.end(), "-Wno-pass-failed") == request.flags.end();
+  }
+  std::unique_ptr<PartTeam> team;
+  const auto prepare = [&](llvm::Module& module) {
+    front_end = Clock::now();
+    forget_openmp(module);
+    if (!request.divide || request.checks != MemoryChecks::kNone) return;
+    Partition parts = partition(module, request.opt_level, kMostParts);
+    if (parts.parts == 1) return;
+    share(module, parts);
+    team = std::make_unique<PartTeam>(module, parts, std::move(settings), submit);
+    llvm::cantFail(keep_part(module, parts, 0));  // fails at reading only, and all has been read
+  };
+  if (only_tidied(request)) tidy(*invocation);
+  watch_optimiser(*invocation, prepare, [&] { optimised = Clock::now(); });
 
   if (request.checks != MemoryChecks::kNone) {
     change_optimised(*invocation, [&request](llvm::Module& module) {
@@ -195,17 +249,36 @@ CompileResult compile_source(const CompileRequest& request) {
   action.reset();
   result.ok = done && !instance->getDiagnostics().hasErrorOccurred() && !output.empty();
   instance.reset();
+  std::int64_t optimise_ns = nanoseconds(front_end, optimised);
+  std::int64_t codegen_ns = nanoseconds(optimised, Clock::now());
+  if (result.ok) result.payload.assign(output.begin(), output.end());
+  if (team && result.ok) {
+    std::vector<PartResult> parts = team->finish();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      result.ok = result.ok && parts[i].ok;
+      result.diagnostics.insert(result.diagnostics.end(), parts[i].diagnostics.begin(), parts[i].diagnostics.end());
+      optimise_ns += parts[i].optimise_ns;
+      codegen_ns += parts[i].codegen_ns;
+      add_part(result, request.kind, std::move(parts[i].code), i + 1, parts.size() + 1);
+    }
+  }
+  team.reset();
   const Clock::time_point end = Clock::now();
 
   if (!result.ok) {
     if (result.diagnostics.empty())
       result.diagnostics.push_back({Severity::kError, 0, 0, "the compiler gave no output"});
+    result.payload.clear();
+    result.more.clear();
     return result;
   }
-  result.payload.assign(output.begin(), output.end());
-  result.times = {{"frontend", nanoseconds(begin, front_end)},
-                  {"optimise", nanoseconds(front_end, optimised)},
-                  {"codegen", nanoseconds(optimised, end)}};
+  // Parts run side by side: what passed on the clock is shared out as their work was.
+  const std::int64_t passed = nanoseconds(front_end, end);
+  const double share_of_optimiser =
+      static_cast<double>(optimise_ns) / static_cast<double>(std::max<std::int64_t>(optimise_ns + codegen_ns, 1));
+  const auto optimising = static_cast<std::int64_t>(static_cast<double>(passed) * share_of_optimiser);
+  result.times = {
+      {"frontend", nanoseconds(begin, front_end)}, {"optimise", optimising}, {"codegen", passed - optimising}};
   return result;
 }
 

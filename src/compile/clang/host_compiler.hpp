@@ -1,6 +1,7 @@
 // One compilation of host code with Clang, on the calling thread.
 #pragma once
 
+#include "compile/clang/parts.hpp"
 #include "compile/request.hpp"
 
 namespace sdfg::compiler {
@@ -13,7 +14,8 @@ void initialise_llvm(void (*on_fatal)(void*, const char* reason, bool));
 void prepare_thread();
 
 // Needs a large stack. Reads nothing but the request; writes nothing but the result. Never throws, but does not return
-// when LLVM meets a fatal error (see Lanes).
-CompileResult compile_source(const CompileRequest& request);
+// when LLVM meets a fatal error (see Lanes). `submit` gets further work of a request that may be divided; without it
+// all is done on this thread, with the same result.
+CompileResult compile_source(const CompileRequest& request, const Submit& submit = {});
 
 }  // namespace sdfg::compiler

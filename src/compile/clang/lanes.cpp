@@ -46,17 +46,34 @@ void Lanes::set_limit(int lanes) noexcept {
   wake_.notify_all();
 }
 
+bool Lanes::queue(std::unique_ptr<Job> job, bool first) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const bool waiting_lane = idle_ > static_cast<int>(queue_.size());
+  if (!waiting_lane && lanes_ < limit_ && !start_lane() && lanes_ == 0) return false;
+  queue_.insert(first ? queue_.begin() : queue_.end(), std::move(job));
+  wake_.notify_all();
+  return true;
+}
+
 void Lanes::submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept {
+  if (!queue(std::make_unique<Job>(Job{std::move(work), failed}), false))
+    failed("no thread could be started for the compiler");
+}
+
+void Lanes::submit_part(std::function<void()> work, std::function<void(std::string)> failed,
+                        const std::function<void()>& warm_up) noexcept {
+  bool warm = false;
   {
     const std::scoped_lock lock(mutex_);
-    const bool waiting_lane = idle_ > static_cast<int>(queue_.size());
-    if (waiting_lane || lanes_ >= limit_ || start_lane() || lanes_ > 0) {
-      queue_.push_back(std::make_unique<Job>(Job{std::move(work), std::move(failed)}));
-      wake_.notify_all();
-      return;
-    }
+    warm = warm_;
   }
-  failed("no thread could be started for the compiler");
+  if (!warm) {
+    warm_up();
+    const std::scoped_lock lock(mutex_);
+    warm_ = true;
+  }
+  if (!queue(std::make_unique<Job>(Job{std::move(work), failed}), true))
+    failed("no thread could be started for the compiler");
 }
 
 bool Lanes::start_lane() noexcept {

@@ -21,6 +21,10 @@ class Lanes {
   // One of the two is called, once: `work` on a lane; `failed` with a sentence, when LLVM gave up in it or no lane can
   // be started.
   void submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept;
+  // Part of a job that runs now: goes before the jobs that wait. In the first job of the process, which runs alone, not
+  // before `warm_up` has been called on its thread.
+  void submit_part(std::function<void()> work, std::function<void(std::string)> failed,
+                   const std::function<void()>& warm_up) noexcept;
 
  private:
   struct Job {
@@ -32,6 +36,7 @@ class Lanes {
   static void on_fatal(void*, const char* reason, bool);
   static void* thread_main(void* self);
   bool start_lane() noexcept;  // needs mutex_
+  bool queue(std::unique_ptr<Job> job, bool first) noexcept;
   void work() noexcept;
   void finish_job() noexcept;  // needs mutex_
 

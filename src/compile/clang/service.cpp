@@ -27,7 +27,7 @@ class Service final : public CompilerService {
         [request, report] {
           CompileResult result;
           try {
-            result = compile_source(request);
+            result = compile_source(request, &share_work);
           } catch (const std::exception& error) {
             result = failure(error.what());
           }
@@ -44,6 +44,18 @@ class Service final : public CompilerService {
   }
 
  private:
+  static void share_work(std::function<void()> work, std::function<void(std::string)> failed) {
+    Lanes::instance().submit_part(std::move(work), std::move(failed), &warm_up);
+  }
+  // What LLVM sets up at first use is set up by one thread.
+  static void warm_up() {
+    CompileRequest request;
+    request.name = "warm_up.cpp";
+    request.source = "void f(double* x, long n) { for (long i = 0; i < n; ++i) x[i] += 1; }";
+    request.triple = "x86_64-pc-linux-gnu";
+    request.cpu = "x86-64";
+    compile_source(request);
+  }
   static CompileResult failure(std::string text) {
     CompileResult result;
     result.diagnostics.push_back({Severity::kFatal, 0, 0, std::move(text)});

@@ -9,13 +9,19 @@ namespace sdfg::transform {
 
 namespace {
 
+// Indices that a body reads before it uses them, one after the other: beyond this many, vectors of them fill all
+// registers and take the compiler seconds.
+constexpr std::size_t kMostIndices = 64;
+
 // Straight code: no loops, no memory to allocate, nothing that can fail.
 bool is_leaf(const ir::Graph& g, const ir::Map& m) {
   bool leaf = true;
+  std::size_t indices = 0;
   ir::walk(m.body, [&](const ir::Element& e, const ir::Ancestors&) {
     const bool simple = std::holds_alternative<ir::State>(e.kind) || std::holds_alternative<ir::Assign>(e.kind) ||
                         std::holds_alternative<ir::Block>(e.kind) || std::holds_alternative<ir::If>(e.kind);
-    leaf = leaf && simple;
+    if (const auto* a = std::get_if<ir::Assign>(&e.kind)) indices += a->items.size();
+    leaf = leaf && simple && indices <= kMostIndices;
     if (const auto* b = std::get_if<ir::Block>(&e.kind)) {
       for (const std::string& local : b->locals) {
         const ir::Container& c = g.containers.at(local);
