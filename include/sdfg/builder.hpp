@@ -428,7 +428,7 @@ class SDFG_EXPORT Builder {
     run_map<8>({r0, r1, r2, r3, r4, r5, r6, r7}, body, options, where);
   }
   /// Sequential: name = begin, begin + step, ... before `end` (after it when the step is negative). Bounds are
-  /// evaluated once.
+  /// evaluated once. A step that is 0 at run time runs no iteration; a constant 0 is an Error.
   template <typename F>
   void loop(std::string_view name, const Bound& begin, const Bound& end, F&& body, const LoopOptions& options = {},
             Where where = Where::current()) {

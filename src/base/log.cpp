@@ -78,13 +78,14 @@ LogFilter with_debug_ladder(LogFilter filter, int debug) {
   return filter;
 }
 
-spdlog::sink_ptr make_sink(const std::string& file) {
+// A log that can't be written must not fail a compilation: it goes to standard error, and `problem` says so.
+spdlog::sink_ptr make_sink(const std::string& file, std::string& problem) {
   spdlog::sink_ptr sink;
   if (!file.empty()) {
     try {
       sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file, /*truncate=*/false);
-    } catch (const spdlog::spdlog_ex&) {
-      // A log that can't be written must not fail a compilation.
+    } catch (const spdlog::spdlog_ex& e) {
+      problem = std::string("the log goes to standard error: ") + e.what();
     }
   }
   if (!sink) sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
@@ -158,7 +159,8 @@ void warn_once(Logger logger, std::string_view text) {
 void configure_log(const Options& resolved) {
   State& current = state();
   const LogFilter filter = with_debug_ladder(*resolved.log, *resolved.debug);
-  const std::scoped_lock lock(current.mutex);
+  std::string problem;
+  std::unique_lock lock(current.mutex);
   if (filter == current.filter && *resolved.log_file == current.file) return;
   current.filter = filter;
   current.file = *resolved.log_file;
@@ -166,13 +168,15 @@ void configure_log(const Options& resolved) {
   for (std::size_t i = 0; i < kLoggerCount; ++i) {
     current.loggers[i] = nullptr;
     if (filter.levels[i] == LogLevel::kOff) continue;
-    if (!sink) sink = make_sink(current.file);
+    if (!sink) sink = make_sink(current.file, problem);
     auto logger = std::make_shared<spdlog::logger>(std::string(to_string(static_cast<Logger>(i))), sink);
     logger->set_level(spdlog::level::trace);
     logger->flush_on(spdlog::level::trace);
     current.loggers[i] = std::move(logger);
   }
   update_levels(current);
+  lock.unlock();
+  if (!problem.empty()) warn_once(Logger::kBuild, problem);
 }
 
 void set_log_callback(std::function<void(const LogRecord&)> callback, LogLevel least) {

@@ -157,6 +157,18 @@ ir::Layout layout_of(BuilderImpl& b, std::string_view name, const Index* extents
 }
 
 // What lives longer than a body can only have a size that is known from the beginning.
+// Extents that are too large together are an error of the declaration.
+ir::Layout sized_layout(BuilderImpl& b, std::string_view name, const Index* extents, std::size_t rank,
+                        const ArrayOptions& options, const SourceLocation& where) {
+  try {
+    return layout_of(b, name, extents, rank, options, where);
+  } catch (const Error& e) {
+    if (e.error_class() != ErrorClass::kLimit) throw;
+    throw Error(ErrorClass::kLimit, "the size of '" + std::string(name) + "' is too large: " + e.message(),
+                b.places(where, {}));
+  }
+}
+
 void check_parameters_only(const BuilderImpl& b, const ir::Container& c, const SourceLocation& where) {
   for (const std::string& name : c.layout.free_symbols()) {
     const SymbolInfo& info = b.symbols.at(name);
@@ -181,7 +193,7 @@ detail::WindowRef Builder::add_container(Declaration how, std::string_view name,
            "declare arguments first; use transient or local for the body's own data");
   }
   ir::Container c;
-  c.layout = detail::layout_of(b, name, extents, rank, options, where);
+  c.layout = detail::sized_layout(b, name, extents, rank, options, where);
   c.name = is_argument ? b.claim_parameter(name, where) : b.claim_local(name, where);
   c.type = type;
   c.storage = detail::storage_of(options.storage);
@@ -220,7 +232,7 @@ detail::WindowRef Builder::add_constant(std::string_view name, ScalarType type, 
   BuilderImpl& b = *impl_;
   b.check_usable(where);
   ir::Container c;
-  c.layout = detail::layout_of(b, name, extents, rank, {}, where);
+  c.layout = detail::sized_layout(b, name, extents, rank, {}, where);
   const std::optional<std::int64_t> elements = c.layout.num_elements().constant();
   if (!elements || *elements != static_cast<std::int64_t>(count)) {
     b.fail(where, "the constant '" + std::string(name) + "' has " + std::to_string(count) + " values for " +
@@ -390,13 +402,12 @@ ExprRef call_callback(BuilderImpl& b, const std::string& name, const CallbackSig
   b.check_usable(where);
   b.statement();
   if (signature.result.is_void()) {
-    b.emit_tasklet({}, {}, std::make_shared<const Tree>(Tree{ScalarType::kInt64, Callee{name}, std::move(args)}), {},
-                   where);
+    b.emit_tasklet({}, {}, call_tree({name}, ScalarType::kInt64, std::move(args)), {}, where);
     return nullptr;
   }
   const ScalarType type = signature.result.scalar();
   const std::string result = b.declare_scalar(name + "_result", type, where);
-  b.emit_tasklet(result, {}, std::make_shared<const Tree>(Tree{type, Callee{name}, std::move(args)}), {}, where);
+  b.emit_tasklet(result, {}, call_tree({name}, type, std::move(args)), {}, where);
   return b.make({}, read_tree(result, {}, type), {}, where);
 }
 

@@ -142,7 +142,12 @@ tasklet::Expr operation(Op op, ScalarType type, std::vector<tasklet::Expr> args)
   return args[0];
 }
 
-// Turns a tree into code. Nodes used more than once become local variables when there is a body to put them in.
+// Expressions deeper than this continue in a local variable: compilers and readers of files limit how deep they nest.
+constexpr std::uint32_t kDeepestExpression = 64;
+constexpr std::uint32_t kDeepestCondition = 100;  // there is no body that could hold locals
+
+// Turns a tree into code. Nodes used more than once, and parts of deep trees, become local variables when there is a
+// body to put them in.
 class Coder {
  public:
   using Read = std::function<tasklet::Expr(const ReadLeaf&, ScalarType)>;
@@ -165,7 +170,7 @@ class Coder {
     const auto known = done_.find(tree.get());
     if (known != done_.end()) return known->second;
     tasklet::Expr e = fresh(tree);
-    if (body_ != nullptr && !tree->args.empty() && uses_.at(tree.get()) > 1) {
+    if (body_ != nullptr && !tree->args.empty() && (uses_.at(tree.get()) > 1 || e.depth() >= kDeepestExpression)) {
       const std::string name = new_local_();
       body_->push_back({tasklet::Assign{tasklet::Expr::name(name, tree->type), std::move(e)}});
       e = tasklet::Expr::name(name, tree->type);
@@ -231,7 +236,12 @@ tasklet::Expr BuilderImpl::index_code(const symbolic::Expr& e) const {
   return tasklet::infer_types(code, environment(graph, {}));
 }
 
-tasklet::Expr BuilderImpl::expression_code(const TreePtr& tree) const {
+tasklet::Expr BuilderImpl::expression_code(const TreePtr& tree, const SourceLocation& where) const {
+  if (tree->depth > kDeepestCondition) {
+    throw Error(ErrorClass::kLimit,
+                "a condition or bound nests more than " + std::to_string(kDeepestCondition) + " operations",
+                places(where, {}), "store its value in a variable first: auto value = g.local(\"value\", ...)");
+  }
   Coder coder(*this, [&](const ReadLeaf& read, ScalarType type) {
     std::vector<tasklet::Expr> indices;
     for (const symbolic::Expr& i : read.indices) indices.push_back(index_code(i));

@@ -120,7 +120,7 @@ const Scope& BuilderImpl::exit_target(bool continues, const SourceLocation& wher
 
 tasklet::Expr BuilderImpl::bound_code(const Bound& bound, const SourceLocation& where) {
   if (bound.value() == nullptr) return index_code(resolve_index(bound.index(), where));
-  return expression_code(cast_tree(ScalarType::kInt64, use(bound.value(), where)));
+  return expression_code(cast_tree(ScalarType::kInt64, use(bound.value(), where)), where);
 }
 
 }  // namespace detail
@@ -204,11 +204,12 @@ OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const B
   loop.unroll_factor = options.unroll_factor;
   loop.init = b.index_code(begin);
   loop.update = b.expression_code(
-      detail::op_tree(detail::Op::kAdd, ScalarType::kInt64, {detail::index_tree(i), detail::index_tree(step)}));
+      detail::op_tree(detail::Op::kAdd, ScalarType::kInt64, {detail::index_tree(i), detail::index_tree(step)}), where);
   if (const auto constant = step.constant()) {
     loop.condition =
         b.expression_code(detail::op_tree(*constant > 0 ? detail::Op::kLess : detail::Op::kGreater, ScalarType::kBool,
-                                          {detail::index_tree(i), detail::index_tree(end)}));
+                                          {detail::index_tree(i), detail::index_tree(end)}),
+                          where);
   } else {
     // The direction is known at run time only.
     const symbolic::Expr up = symbolic::logical_and(symbolic::gt(step, 0), symbolic::lt(i, end));
@@ -251,7 +252,8 @@ void check_nothing_emitted(const detail::BuilderImpl& b, const SourceLocation& w
 void Builder::set_for_condition(const detail::ExprRef& condition, Where where_) {
   const SourceLocation where = location_of(where_);
   check_nothing_emitted(*impl_, where, "condition");
-  std::get<ir::For>(impl_->current().node->kind).condition = impl_->expression_code(impl_->use(condition, where));
+  std::get<ir::For>(impl_->current().node->kind).condition =
+      impl_->expression_code(impl_->use(condition, where), where);
 }
 
 void Builder::set_for_update(const Bound& update, Where where_) {
@@ -290,10 +292,10 @@ void Builder::set_while_condition(const detail::ExprRef& condition, bool evaluat
       b.check_owner(condition->owner, where, "the condition");
       detail::check_repeatable(b, condition, where);
     }
-    loop.condition = b.expression_code(condition->tree);
+    loop.condition = b.expression_code(condition->tree, where);
     return;
   }
-  tasklet::Expr holds = b.expression_code(b.use(condition, where));
+  tasklet::Expr holds = b.expression_code(b.use(condition, where), where);
   if (loop.body.items.empty()) {
     loop.condition = std::move(holds);
     return;
@@ -318,9 +320,9 @@ void Builder::set_do_condition(const detail::ExprRef& condition, bool evaluated_
       b.check_owner(condition->owner, where, "the condition");
       detail::check_repeatable(b, condition, where);
     }
-    holds = b.expression_code(condition->tree);
+    holds = b.expression_code(condition->tree, where);
   } else {
-    holds = b.expression_code(b.use(condition, where));
+    holds = b.expression_code(b.use(condition, where), where);
   }
   const bool alone = loop.body.items.size() == 1 && loop.body.items.front()->id == body;
   if (alone) {
@@ -356,7 +358,7 @@ OpenScope Builder::open_if(const detail::ExprRef& condition, Where where_) {
   b.check_usable(where);
   ir::If branches;
   branches.branches.emplace_back();
-  branches.branches.back().condition = b.expression_code(b.use(condition, where));
+  branches.branches.back().condition = b.expression_code(b.use(condition, where), where);
   b.statement();
   ir::Element& element = b.emit(std::move(branches), {}, where);
   b.open(ScopeKind::kBranch, element, 0, "if", where);
@@ -398,7 +400,7 @@ OpenScope IfChain::open_else_if(const detail::ExprRef& condition, Where where_) 
   detail::BuilderImpl& b = *builder_;
   b.check_usable(where);
   check_follows(b, stamp_, where);
-  tasklet::Expr holds = b.expression_code(b.use(condition, where));
+  tasklet::Expr holds = b.expression_code(b.use(condition, where), where);
   b.statement();
   std::vector<std::unique_ptr<ir::Element>> computed = b.take_after(first_, where);
   ir::If* branches = &std::get<ir::If>(element_of(b, last_).kind);

@@ -186,7 +186,7 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
   // ---- Code (code.cpp) ----
   tasklet::Expr index_code(const symbolic::Expr& e) const;
   // A condition or the value of an assignment.
-  tasklet::Expr expression_code(const TreePtr& tree) const;
+  tasklet::Expr expression_code(const TreePtr& tree, const SourceLocation& where) const;
   // Appends a State that computes `tree` and stores it to an element; without a container (empty name) it is run for
   // its effect.
   void emit_tasklet(const std::string& container, const std::vector<symbolic::Expr>& indices, const TreePtr& tree,

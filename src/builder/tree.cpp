@@ -1,10 +1,21 @@
 // Construction and rewriting of the builder's expression trees.
 #include "builder/tree.hpp"
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
 namespace sdfg::detail {
+
+namespace {
+
+TreePtr tree_of(ScalarType type, decltype(Tree::node) node, std::vector<TreePtr> args) {
+  Tree tree{type, std::move(node), std::move(args)};
+  for (const TreePtr& arg : tree.args) tree.depth = std::max(tree.depth, arg->depth + 1);
+  return std::make_shared<const Tree>(std::move(tree));
+}
+
+}  // namespace
 
 TreePtr literal_tree(tasklet::Literal literal, ScalarType type) {
   return std::make_shared<const Tree>(Tree{type, literal, {}});
@@ -19,7 +30,11 @@ TreePtr read_tree(std::string container, std::vector<symbolic::Expr> indices, Sc
 }
 
 TreePtr op_tree(Op op, ScalarType type, std::vector<TreePtr> args) {
-  return std::make_shared<const Tree>(Tree{type, op, std::move(args)});
+  return tree_of(type, op, std::move(args));
+}
+
+TreePtr call_tree(Callee callee, ScalarType type, std::vector<TreePtr> args) {
+  return tree_of(type, std::move(callee), std::move(args));
 }
 
 TreePtr cast_tree(ScalarType type, TreePtr x) {
@@ -59,7 +74,7 @@ class Substituter {
     std::vector<TreePtr> args;
     args.reserve(tree->args.size());
     for (const TreePtr& arg : tree->args) args.push_back((*this)(arg));
-    return std::make_shared<const Tree>(Tree{tree->type, tree->node, std::move(args)});
+    return tree_of(tree->type, tree->node, std::move(args));
   }
 
   const symbolic::Substitution& by_;

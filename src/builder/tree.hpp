@@ -36,12 +36,17 @@ struct Tree {
   ScalarType type = ScalarType::kInt64;
   std::variant<tasklet::Literal, symbolic::Expr, ReadLeaf, Op, Callee> node;
   std::vector<TreePtr> args;  // of an Op or Callee
+  std::uint32_t depth = 1;    // nested operations, at most kMaxTreeDepth
 };
+
+// Trees are walked and freed by recursion, also in threads with a small stack.
+inline constexpr std::uint32_t kMaxTreeDepth = 2000;
 
 TreePtr literal_tree(tasklet::Literal literal, ScalarType type);
 TreePtr index_tree(symbolic::Expr e);
 TreePtr read_tree(std::string container, std::vector<symbolic::Expr> indices, ScalarType type);
 TreePtr op_tree(Op op, ScalarType type, std::vector<TreePtr> args);
+TreePtr call_tree(Callee callee, ScalarType type, std::vector<TreePtr> args);
 TreePtr cast_tree(ScalarType type, TreePtr x);
 
 // Name of the placeholder of the dimension `from_last` places before the last; no user's name can be equal.

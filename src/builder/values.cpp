@@ -50,7 +50,7 @@ symbolic::Expr BuilderImpl::resolve_bound(const Bound& bound, std::string_view w
   }
   const Index symbol = new_symbol(name, ir::BinderKind::kAssigned, ScalarType::kInt64, where, true);
   const std::string& unique = symbol.node()->value.name();
-  emit(ir::Assign{{{unique, expression_code(cast_tree(ScalarType::kInt64, tree))}}}, {}, where);
+  emit(ir::Assign{{{unique, expression_code(cast_tree(ScalarType::kInt64, tree), where)}}}, {}, where);
   return symbol.node()->value;
 }
 
@@ -194,6 +194,10 @@ TreePtr build(const BuilderImpl& b, Op op, ScalarType type, std::vector<TreePtr>
   return op_tree(op, type, std::move(args));
 }
 
+std::string too_deep() {
+  return "an expression nests more than " + std::to_string(kMaxTreeDepth) + " operations";
+}
+
 ExprRef apply_all(Op op, ScalarType type, std::initializer_list<const ExprRef*> operands) {
   BuilderImpl* owner = nullptr;
   SourceLocation where;
@@ -212,6 +216,10 @@ ExprRef apply_all(Op op, ScalarType type, std::initializer_list<const ExprRef*> 
     e->type = type;
     e->where = where;
     e->tree = op == Op::kCast ? cast_tree(type, args[0]) : op_tree(op, type, std::move(args));
+    if (e->tree->depth > kMaxTreeDepth && e->problem.empty()) {
+      e->problem = too_deep();
+      e->tree = literal_tree({std::int64_t{0}}, type);
+    }
     return e;
   }
   ir::Extents shape;
@@ -222,7 +230,12 @@ ExprRef apply_all(Op op, ScalarType type, std::initializer_list<const ExprRef*> 
     args.push_back(stretched(owner->use(*e, where), (*e)->shape, shape));
     reads = united(reads, (*e)->reads);
   }
-  return owner->make(std::move(shape), build(*owner, op, type, std::move(args), where), std::move(reads), where);
+  TreePtr tree = build(*owner, op, type, std::move(args), where);
+  if (tree->depth > kMaxTreeDepth) {
+    throw Error(ErrorClass::kLimit, too_deep(), owner->places(where, {}),
+                "store parts of it in variables: auto part = g.local(\"part\", ...)");
+  }
+  return owner->make(std::move(shape), std::move(tree), std::move(reads), where);
 }
 
 }  // namespace

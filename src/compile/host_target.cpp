@@ -53,8 +53,10 @@ const HostTarget& this_machine() {
   llvm::X86::fillValidCPUArchList(known);
   std::vector<std::string_view> names = {"host"};
   for (llvm::StringRef name : known) names.emplace_back(name.data(), name.size());
+  const std::string_view near = nearest_name(cpu, names);
   throw Error(ErrorClass::kUsage, "the target CPU '" + std::string(cpu) + "' is not known to the compiler", {},
-              "the nearest known name is '" + std::string(nearest_of(cpu, names)) + "'; 'host' is this machine");
+              (near.empty() ? std::string() : "the nearest known name is '" + std::string(near) + "'; ") +
+                  "'host' is this machine");
 }
 
 }  // namespace

@@ -221,8 +221,10 @@ void Machine::run_copy(const plan::CopyStep& c) {
     std::vector<std::uint8_t> written(source.size(), 1);
     for (std::size_t i = 0; i < source.size(); ++i) {
       std::memcpy(snapshot.data() + i * size, source[i], size);
-      if (from.allocation && from.allocation->is_tracked())
-        written[i] = from.allocation->is_written(source[i], from.element_size);
+      if (!from.allocation || !from.allocation->is_tracked()) continue;
+      written[i] = from.allocation->is_written(source[i], from.element_size);
+      // What is not tracked belongs to the caller.
+      if (written[i] == 0 && !tracks) throw_unwritten(from, from_path, source[i]);
     }
     for (std::size_t i = 0; i < target.size(); ++i) {
       std::memcpy(target[i], snapshot.data() + i * size, size);

@@ -193,13 +193,17 @@ ScalarType element_scalar(const Live& c, const std::string& path) {
   return type.scalar();
 }
 
+void throw_unwritten(const Live& c, const std::string& path, const std::byte* at) {
+  throw Error(ErrorClass::kLaunch, "element number " +
+                                       std::to_string((at - c.base) / std::max<std::int64_t>(c.element_size, 1)) +
+                                       " of '" + path + "' is read before it was written");
+}
+
 Value load_element(const Live& c, const std::string& path, const std::byte* at, int lane) {
   const ScalarType type = element_scalar(c, path);
   const std::byte* from = at + lane * size_of(type);
   if (c.allocation && c.allocation->is_tracked() && !c.allocation->is_written(from, size_of(type)))
-    throw Error(ErrorClass::kLaunch, "element number " +
-                                         std::to_string((at - c.base) / std::max<std::int64_t>(c.element_size, 1)) +
-                                         " of '" + path + "' is read before it was written");
+    throw_unwritten(c, path, at);
   return Value::load(from, type);
 }
 

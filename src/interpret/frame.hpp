@@ -103,6 +103,7 @@ std::byte* address_of(const Live& c, const std::string& path, std::span<const st
 std::byte* address_at(const Live& c, const std::string& path, std::int64_t flat);
 std::int64_t flat_index(const Live& c, const std::string& path, std::span<const std::int64_t> indices, bool allow_oob);
 
+[[noreturn]] void throw_unwritten(const Live& c, const std::string& path, const std::byte* at);
 // Element values. `lane` selects the component of a vector type. Loading checks the flags of written bytes where they
 // are kept.
 tasklet::Value load_element(const Live& c, const std::string& path, const std::byte* at, int lane = 0);

@@ -22,6 +22,7 @@ struct Options {
   MapOrder order = MapOrder::kForward;
   std::uint64_t seed = 0;            // of kShuffled
   bool check_uninitialised = false;  // reading an element of a transient that was never written is an Error
+  std::int64_t most_iterations = 0;  // of all loops of a call together; more is an Error; 0: no limit
 };
 
 // A graph ready to run, with its Persistent containers: they keep their contents from call to call.

@@ -86,6 +86,7 @@ Flow Machine::run(const plan::For& loop, ir::Id id) {
       return {};
     else if (!flow.is_next() && !flow.continues(id))
       return flow;
+    count_iteration();
     if (loop.form == ir::LoopForm::kTestThenUpdate && !truth_of(loop.condition)) return {};
     frame_.set_symbol_value(loop.variable, value_of(loop.update));
     if (loop.form != ir::LoopForm::kTestThenUpdate && !truth_of(loop.condition)) return {};
@@ -99,8 +100,15 @@ Flow Machine::run(const plan::While& loop, ir::Id id) {
       return {};
     else if (!flow.is_next() && !flow.continues(id))
       return flow;
+    count_iteration();
     if (!truth_of(loop.condition)) return {};
   }
+}
+
+void Machine::count_iteration() {
+  if (++iterations_ != options_.most_iterations) return;
+  throw Error(ErrorClass::kLimit,
+              "the loops ran " + std::to_string(iterations_) + " iterations, the most that this run allows");
 }
 
 Flow Machine::run(const plan::If& branch, ir::Id) {

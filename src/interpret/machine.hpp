@@ -50,6 +50,7 @@ class Machine {
   void copy_to_stream(const plan::CopyStep& c);
   std::byte* port_address(const plan::Port& port, int lane, int& element_lane);
 
+  void count_iteration();
   tasklet::Value value_of(const CodeNode& node);
   bool truth_of(const CodeNode& node) { return value_of(node).as_bool(); }
   const std::string& path(int slot) const { return program_.slots.containers[static_cast<std::size_t>(slot)].path; }
@@ -58,6 +59,7 @@ class Machine {
 
   const plan::Program& program_;
   Frame& frame_;
+  std::int64_t iterations_ = 0;
   Storage& storage_;
   const Options& options_;
   std::uint64_t random_;

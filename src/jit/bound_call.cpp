@@ -27,6 +27,8 @@ struct BoundCall::Impl {
   // Fills unbound symbols from the shapes given, as far as they follow, and checks all shapes.
   void solve_symbols();
   void check_shapes() const;
+  // A null pointer is fine only for what has no elements.
+  void check_pointers() const;
   std::map<std::string, std::int64_t, std::less<>> known_symbols() const;
 };
 
@@ -114,10 +116,12 @@ BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bo
   Impl::Slot& slot = impl_->slots[i];
   const tasklet::Value given = tasklet::Value::integer(value, is_unsigned ? ScalarType::kUInt64 : ScalarType::kInt64);
   const tasklet::Value converted = given.cast(type);
+  const long double exact = is_unsigned ? static_cast<long double>(static_cast<std::uint64_t>(value))
+                                        : static_cast<long double>(value);  // its significand holds 64 bits
   const bool fits = is_integer(type) || type == ScalarType::kBool
                         ? converted.as_int() == value && !(is_unsigned && value < 0 && type != ScalarType::kUInt64) &&
                               !(!is_unsigned && value < 0 && sdfg::is_unsigned(type))
-                        : converted.as_complex() == std::complex<double>(given.as_double());
+                        : static_cast<long double>(converted.as_complex().real()) == exact;
   if (!fits)
     usage(*impl_->function,
           "the value " + given.str() + " does not fit parameter '" + p.name + "' of type " + p.type.str());
@@ -216,6 +220,22 @@ void BoundCall::Impl::check_shapes() const {
   }
 }
 
+void BoundCall::Impl::check_pointers() const {
+  const auto known = known_symbols();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Parameter& p = function->parameters()[i];
+    if (slots[i].pointer != nullptr) continue;
+    if (is_callback(p)) usage(*function, "callback '" + p.name + "' was bound to a null pointer");
+    if (!p.is_pointer) continue;
+    const ir::Container& c = function->graph->containers.at(p.name);
+    if (c.kind != ir::ContainerKind::kArray && c.kind != ir::ContainerKind::kScalar) continue;
+    const std::int64_t count = c.is_scalar() ? 1 : symbolic::evaluate(symbolic::product(c.layout.shape()), known);
+    if (count > 0)
+      usage(*function, "parameter '" + p.name + "' was bound to a null pointer, but has " + std::to_string(count) +
+                           (count == 1 ? " element" : " elements"));
+  }
+}
+
 void BoundCall::call() {
   Impl& call = *impl_;
   call.solve_symbols();
@@ -225,6 +245,7 @@ void BoundCall::call() {
   }
   if (!missing.empty()) usage(*call.function, "not bound: " + missing);
   call.check_shapes();
+  call.check_pointers();
   std::vector<void*> args(call.slots.size());
   for (std::size_t i = 0; i < call.slots.size(); ++i) {
     const Parameter& p = call.function->parameters()[i];

@@ -430,6 +430,8 @@ std::vector<Lowering::Accumulator> Lowering::open_partials(const ir::Element& e,
     if (!place) continue;
     Accumulator a;
     a.container = r.container;
+    a.path = place->first;
+    a.subset = place->second;
     a.op = r.op;
     a.type = container(place->first).type;
     a.target = element_at(place->first, place->second);
@@ -461,9 +463,7 @@ void Lowering::close_partials(const std::vector<Accumulator>& partials, const ir
     ir::Wcr wcr;
     wcr.op = a.op;
     wcr.lowering = ir::WcrLowering::kPlain;
-    const bool outer_partial =
-        std::ranges::any_of(accumulators_, [&](const Accumulator& o) { return o.variable == a.target; });
-    if (outer_partial) {
+    if (is_accumulator(a.target)) {
       accumulate(wcr, a.type, a.target, a.variable, e.id, {});
       continue;
     }

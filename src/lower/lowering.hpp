@@ -1,6 +1,7 @@
 // The state of one lowering: names, open scopes and loops, and the statements under construction. Internal to the room.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,6 +60,8 @@ class Lowering {
  private:
   struct Accumulator {
     std::string container;
+    std::string path;  // the window it is written through, and the element in it
+    ir::Subset subset;
     Text target, variable;
     ir::ReduceOp op;
     Type type;
@@ -161,6 +164,10 @@ class Lowering {
   std::optional<Text> fork_condition(const ir::Map& m);
 
   // ---- reductions around a map (wcr.cpp) ----
+  // Is this variable the private result of a reduction that surrounds the statement?
+  bool is_accumulator(const Text& variable) const {
+    return std::ranges::any_of(accumulators_, [&](const Accumulator& a) { return a.variable == variable; });
+  }
   std::vector<Accumulator> open_accumulators(const ir::Element& e, const ir::Map& m, LoopHints& hints,
                                              bool with_clause);
   void close_accumulators(const std::vector<Accumulator>& accumulators, const ir::Element& e);
@@ -241,7 +248,7 @@ class Lowering {
   void statements(const ir::State& s, const tasklet::Body& body, Binding& b, ir::Id origin);
   bool bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b, bool inline_values);
   void write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin, Text comment);
-  void check_numbers(std::string_view data, const Text& target, ir::Id origin);
+  void check_numbers(std::string_view data, const ir::Subset& subset, const Text& target, ir::Id origin);
   Text target_of(const ir::State& s, const ir::Memlet& m);
   const std::string& data_of(const ir::State& s, ir::Id access) const;
   void library_node(const ir::State& s, const ir::Node& n, const ir::Library& l);

@@ -217,6 +217,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     return;
   }
   const Text text = converted(value, type, c.type);
+  const ir::Subset subset = m.dst_subset.value_or(ir::Subset());
   if (m.wcr) {
     ir::Wcr wcr = *m.wcr;
     if (wcr.lowering == ir::WcrLowering::kReduction) {
@@ -228,7 +229,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     }
     const Text target = target_of(s, m);
     accumulate(wcr, c.type, target, text, origin, std::move(comment));
-    check_numbers(data, target, origin);
+    if (!is_accumulator(target)) check_numbers(data, subset, target, origin);
     return;
   }
   if (uses_.written_once(data) == m.id) {
@@ -238,24 +239,24 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
     d.init = text;
     d.is_const = true;
     emit(std::move(d), origin, std::move(comment));
-    check_numbers(data, base(data), origin);
+    check_numbers(data, subset, base(data), origin);
     return;
   }
   const Text target = target_of(s, m);
   emit(Store{target, "=", text}, origin, std::move(comment));
-  check_numbers(data, target, origin);
+  check_numbers(data, subset, target, origin);
 }
 
 // Reports a value that is no number, with its place in the container. Infinities are the identities of minima and
 // maxima.
-void Lowering::check_numbers(std::string_view data, const Text& target, ir::Id origin) {
+void Lowering::check_numbers(std::string_view data, const ir::Subset& subset, const Text& target, ir::Id origin) {
   const ir::Container& c = container(data);
   if (!options_.check_numbers || kernel_ != nullptr || !c.type.is_scalar()) return;
   const ScalarType t = c.type.scalar();
   if (!is_floating(t) && !is_complex(t)) return;
   support_.need(Helper::kNumber);
   needs_call_ = true;
-  const Text flat = c.is_scalar() ? Text("0") : "(int64_t)(&(" + target + ") - " + base(data) + ")";
+  const Text flat = c.is_scalar() ? Text("0") : flat_index(data, texts(subset.begins()));
   std::string condition;
   for (const char* part : {".re", ".im", ""}) {
     const bool member = *part != 0;
@@ -263,8 +264,9 @@ void Lowering::check_numbers(std::string_view data, const Text& target, ir::Id o
     condition += (condition.empty() ? "!sdfg_is_number(" : " || !sdfg_is_number(") + target + part + ")";
   }
   If test;
-  test.branches.push_back(
-      {condition, {statement(Evaluate{"sdfg_fail(call, 10, " + std::to_string(ordinal(origin)) + ", " + flat + ")"})}});
+  test.branches.push_back({condition,
+                           {statement(Evaluate{"sdfg_fail(call, 10, " + std::to_string(ordinal(origin)) + ", " + flat +
+                                               ", " + std::to_string(container_ordinal(data)) + ")"})}});
   emit(std::move(test), origin);
 }
 

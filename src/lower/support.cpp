@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kFailText = R"(
 __attribute__((cold, noinline)) static void sdfg_fail(sdfg_call* call, int32_t code, int32_t ordinal, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
   const int64_t values[3] = {a, b, c};
-  const int32_t counts[19] = {0, 1, 2, 0, 3, 1, 1, 3, 1, 1, 1};
+  const int32_t counts[19] = {0, 1, 2, 0, 3, 1, 1, 3, 1, 1, 2};
   sdfg_abi->fail(call, code, ordinal, values, counts[code]);
 }
 )";

@@ -203,6 +203,8 @@ std::vector<Lowering::Accumulator> Lowering::open_accumulators(const ir::Element
     const ir::Container& c = container(path);
     Accumulator a;
     a.container = r.container;
+    a.path = path;
+    a.subset = subset;
     a.op = r.op;
     a.type = c.type;
     a.target = element_at(path, subset);
@@ -250,6 +252,7 @@ void Lowering::close_accumulators(const std::vector<Accumulator>& accumulators, 
   for (const Accumulator& a : accumulators) {
     accumulators_.pop_back();
     if (a.variable != a.target) emit(Store{a.target, "=", a.variable}, e.id);
+    if (!is_accumulator(a.target)) check_numbers(a.path, a.subset, a.target, e.id);
   }
 }
 

@@ -19,14 +19,22 @@ std::string number(const CallFailure& failure, std::size_t index) {
   return index < failure.values.size() ? std::to_string(failure.values[index]) : std::string("?");
 }
 
-std::string subject(const CallFailure& failure, std::span<const Error::Place> elements) {
-  const auto ordinal = failure.ordinal;
-  if (ordinal < 0) return "the program";
+std::string name_of(std::int64_t ordinal, std::span<const Error::Place> elements) {
   if (static_cast<std::size_t>(ordinal) < elements.size()) {
     const std::string& what = elements[static_cast<std::size_t>(ordinal)].what;
     if (!what.empty()) return what;
   }
   return "element " + std::to_string(ordinal);
+}
+
+std::string subject(const CallFailure& failure, std::span<const Error::Place> elements) {
+  return failure.ordinal < 0 ? "the program" : name_of(failure.ordinal, elements);
+}
+
+// The element whose ordinal is one of the values; -1 is what passes made.
+std::string named(const CallFailure& failure, std::size_t index, std::span<const Error::Place> elements) {
+  if (index >= failure.values.size() || failure.values[index] < 0) return "a temporary";
+  return name_of(failure.values[index], elements);
 }
 
 struct Sentence {
@@ -39,7 +47,7 @@ std::string because(const CallFailure& failure) {
   return failure.cause ? ": " + failure.cause->message() : std::string();
 }
 
-Sentence sentence(const CallFailure& failure, const std::string& it) {
+Sentence sentence(const CallFailure& failure, const std::string& it, std::span<const Error::Place> elements) {
   switch (failure.code) {
     case FailCode::kNone: return {ErrorClass::kInternal, "a failure without a code was reported", ""};
     case FailCode::kOutOfMemory:
@@ -80,7 +88,9 @@ Sentence sentence(const CallFailure& failure, const std::string& it) {
               ""};
     case FailCode::kNotFinite:
       return {ErrorClass::kLaunch,
-              "a value that is no number (NaN) was written by " + it + ": flat index " + number(failure, 0), ""};
+              "a value that is no number (NaN) was written to " + named(failure, 1, elements) + " by " + it +
+                  ": flat index " + number(failure, 0),
+              ""};
     case FailCode::kCallback:
       return {failure.cause ? failure.cause->error_class() : ErrorClass::kLaunch,
               "an exception left a callback called by " + it + because(failure),
@@ -113,7 +123,7 @@ Sentence sentence(const CallFailure& failure, const std::string& it) {
 }  // namespace
 
 Error describe(const CallFailure& failure, std::span<const Error::Place> elements, const std::string& graph) {
-  Sentence said = sentence(failure, subject(failure, elements));
+  Sentence said = sentence(failure, subject(failure, elements), elements);
   std::vector<Error::Place> places;
   if (failure.ordinal >= 0 && static_cast<std::size_t>(failure.ordinal) < elements.size()) {
     places.push_back(elements[static_cast<std::size_t>(failure.ordinal)]);

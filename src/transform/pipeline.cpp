@@ -28,8 +28,14 @@ void check_names(const std::vector<std::string>& names, std::string_view where, 
   for (const std::string& name : names) {
     const auto found = std::find_if(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == name; });
     if (found == passes.end()) {
+      const std::string_view near = nearest_name(name, known);
+      std::string hint = "did you mean '" + std::string(near) + "'?";
+      if (near.empty()) {
+        hint = "the passes are";
+        for (const std::string_view k : known) hint += (k == known.front() ? " " : ", ") + std::string(k);
+      }
       throw Error(ErrorClass::kUsage, std::string(where) + " names '" + name + "', which is no pass", {},
-                  "did you mean '" + std::string(nearest_of(name, known)) + "'?");
+                  std::move(hint));
     }
     if (found->required && !may_be_required)
       throw Error(ErrorClass::kUsage,

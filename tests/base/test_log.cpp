@@ -65,3 +65,16 @@ TEST_CASE("the log file gets what the filter lets through") {
   CHECK(text.str().find("detail") == std::string::npos);
   CHECK(text.str().find("another") == std::string::npos);
 }
+
+TEST_CASE("a log file that can't be written is a warning, and the log goes to standard error") {
+  sdfg::Options options;
+  options.log = sdfg::LogFilter{};
+  (*options.log)[Logger::kPass] = LogLevel::kDebug;
+  options.log_file = "/proc/no/such/folder/log.txt";
+  sdfg::configure_log(sdfg::resolve(options));
+  sdfg::configure_log(sdfg::resolve({}));
+  const std::vector<sdfg::LogRecord> warnings = sdfg::recent_warnings();
+  REQUIRE_FALSE(warnings.empty());
+  CHECK(warnings.back().text.starts_with("the log goes to standard error: "));
+  CHECK(warnings.back().text.find("/proc/no/such/folder/log.txt") != std::string::npos);
+}

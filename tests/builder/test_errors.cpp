@@ -114,6 +114,30 @@ TEST_CASE("the order of the parameters") {
         }).starts_with("usage error: the parameter 'M' is declared after the order of the parameters was set"));
 }
 
+TEST_CASE("expressions that nest too deep are refused at the user's call") {
+  Builder g("deep");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N});
+  CHECK(error_of([&] {
+          Value<double> sum = A(0) + 1.0;
+          for (int k = 0; k < 14000; ++k) sum = sum + A(0);
+        }) ==
+        "limit error: an expression nests more than 2000 operations\n  at HERE\n"
+        "  hint: store parts of it in variables: auto part = g.local(\"part\", ...)");
+  Value<double> sum = A(0) + 1.0;
+  for (int k = 0; k < 150; ++k) sum = sum + A(0);
+  CHECK(error_of([&] { g.if_(sum > 1.0, [] {}); }) ==
+        "limit error: a condition or bound nests more than 100 operations\n  at HERE\n"
+        "  hint: store its value in a variable first: auto value = g.local(\"value\", ...)");
+}
+
+TEST_CASE("extents that are too large together name the container") {
+  Builder g("large");
+  CHECK(error_of([&] { g.array<double>("A", {std::int64_t{1} << 40, std::int64_t{1} << 40}); }) ==
+        "limit error: the size of 'A' is too large: 64-bit integer overflow in a symbolic expression: "
+        "1099511627776 * 1099511627776\n  at HERE");
+}
+
 TEST_CASE("indices, extents and shapes that can't be right") {
   Builder g("shapes");
   auto N = g.symbol("N"), M = g.symbol("M");

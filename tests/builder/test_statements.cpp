@@ -36,6 +36,36 @@ TEST_CASE("axpy with a scalar parameter") {
   }
 }
 
+TEST_CASE("a long chain of operations continues in local variables") {
+  Builder g("chain");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N});
+  auto R = g.array<double>("R");
+  Value<double> sum = A(0) + 0.0;
+  double want = 2.0;
+  for (int k = 1; k <= 1000; ++k) {
+    sum = k % 3 == 0 ? sum * 0.5 + A(0) : sum + 1.0;
+    want = k % 3 == 0 ? want * 0.5 + 2.0 : want + 1.0;
+  }
+  R = sum;
+  std::uint32_t deepest = 0;
+  ir::walk(builder::graph_of(g).body, [&](const ir::Element& e, const ir::Ancestors&) {
+    const auto* state = std::get_if<ir::State>(&e.kind);
+    if (state == nullptr) return;
+    for (const ir::Node& n : state->nodes) {
+      const auto* t = std::get_if<ir::Tasklet>(&n.kind);
+      if (t == nullptr) continue;
+      for (const tasklet::Statement& s : t->code.body)
+        deepest = std::max(deepest, std::get<tasklet::Assign>(s.node).value.depth());
+    }
+  });
+  CHECK(deepest > 1);
+  CHECK(deepest <= 66);
+  double a = 2.0, r = 0.0;
+  test::run(g, Arguments().set("N", 1).set("A", &a).set("R", &r));
+  CHECK(r == want);
+}
+
 TEST_CASE("the reduction of six lines: += in a map is a WCR") {
   Builder g("total");
   auto N = g.symbol("N");

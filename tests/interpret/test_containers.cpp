@@ -44,6 +44,17 @@ TEST_CASE("fresh transients are poisoned, and reading them can be an error", "[i
                       Catch::Contains("element number 1 of 'T' is read before it was written"));
 }
 
+TEST_CASE("a copy of unwritten elements to the caller's memory is an error", "[interpret]") {
+  Maker m;
+  m.array("B", kD, "3");
+  m.transient("T", kD, "3");
+  m.tasklet(m.body(), "o = 5", {}, {"o = T[1]"});
+  m.copy(m.body(), "T[1:3]", "B[0:2]");
+  std::vector<double> b(3, 0.0);
+  REQUIRE_THROWS_WITH(interpret::run(m.g, Arguments().set("B", b.data()), {interpret::MapOrder::kForward, 0, true}),
+                      Catch::Contains("element number 2 of 'T' is read before it was written"));
+}
+
 TEST_CASE("copies carry the flags of written elements along", "[interpret]") {
   Maker m;
   m.array("B", kD, "1");

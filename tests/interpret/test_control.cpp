@@ -206,3 +206,14 @@ TEST_CASE("map orders show order dependence", "[interpret]") {
   REQUIRE(reverse == std::vector<std::int64_t>{0, 1, 1, 1, 1, 1});
   REQUIRE(shuffled == again);
 }
+
+TEST_CASE("a loop that never ends is an error where iterations are limited", "[interpret]") {
+  Maker m;
+  m.array("B", kI, "1");
+  auto& body = m.loop(m.body(), "i", "0", "i < 10", "i");
+  m.tasklet(body, "o = b + 1", {"b = B[0]"}, {"o = B[0]"});
+  std::vector<std::int64_t> b(1);
+  REQUIRE_THROWS_WITH(interpret::run(m.g, Arguments().set("B", b.data()), {MapOrder::kForward, 0, false, 1000}),
+                      Catch::Contains("the loops ran 1000 iterations, the most that this run allows"));
+  REQUIRE(b[0] == 1000);
+}

@@ -267,8 +267,21 @@ const std::map<std::string, std::function<void()>>& cases() {
          o.check = EnumSet<Check>{Check::kNan};
          auto finite = compile<Axpy>(axpy(), o);
          std::vector<double> z = {1, 2, 3}, x = {1, std::numeric_limits<double>::quiet_NaN(), 1};
-         CHECK(has(message([&] { finite(z.data(), x.data(), 1.0, 3); }), "no number (NaN) was written by"));
+         CHECK(has(message([&] { finite(z.data(), x.data(), 1.0, 3); }),
+                   "no number (NaN) was written to container 'Y' by"));
          CHECK(has(message([&] { finite(z.data(), x.data(), 1.0, 3); }), "flat index 1"));
+         // Accumulations are checked in the container, not in the private results on the way there.
+         Builder sums("sums");
+         auto rows = sums.symbol("N");
+         auto M = sums.array<double>("M", {rows, 3});
+         auto S = sums.array<double>("S", {rows, 2});
+         sums.map({"i", 0, rows}, {"j", 0, 3}, [&](auto i, auto j) { S(i, 1) += M(i, j); });
+         auto summed = compile<void(double*, double*, std::int64_t)>(sums, o);
+         std::vector<double> m = {1, 2, 3, 4, std::numeric_limits<double>::quiet_NaN(), 6, 7, 8, 9}, s(6, 0.0);
+         const std::string text = message([&] { summed(m.data(), s.data(), 3); });
+         INFO(text);
+         CHECK(has(text, "was written to container 'S' by"));
+         CHECK(has(text, "flat index 3"));
          o.check = EnumSet<Check>{Check::kRaces};
          auto races = compile<void(double*, const std::int64_t*, std::int64_t)>(scatter(), o);
          index = {1, 1};
@@ -287,6 +300,14 @@ const std::map<std::string, std::function<void()>>& cases() {
          g.map({"i", 0, N}, [&](auto i) { Y(i) = t(i); });
          auto f = compile<void(double*, std::int64_t)>(g, o);
          CHECK(has(message([&] { f(y.data(), 2); }), "'t'"));
+         Builder copied("copied");
+         auto n = copied.symbol("N");
+         auto Z = copied.array<double>("Z", {n});
+         auto u = copied.transient<double>("u", {n});
+         copied.map({"i", 1, n}, [&](auto i) { u(i) = 1.0; });
+         Z.copy(u);
+         auto c = compile<void(double*, std::int64_t)>(copied, o);
+         CHECK(has(message([&] { c(y.data(), 2); }), "element number 0 of 'u' is read before it was written"));
        }},
       {"SDFG_VERIFY",
        [] {

@@ -175,7 +175,7 @@ std::string report(const Generated& made, const Outcome& outcome, bool shrinks) 
     return now.target == outcome.target && now.proper == outcome.proper && now.text.starts_with("variant") == wrong &&
            (wrong || now.text.substr(0, 40) == outcome.text.substr(0, 40));
   };
-  const ir::Graph small = shrink(made.graph, fails);
+  const ir::Graph small = shrink(made.graph, fails, 500);
   out << "shrunk to\n" << ir::to_text(small) << try_graph(small, made.seed, outcome.target).text << "\n";
   return out.str();
 }

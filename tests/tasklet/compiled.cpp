@@ -116,7 +116,10 @@ class Rng {
     if (kind == 0) return Value::integer(edges[below(std::size(edges))], type);
     if (kind == 1) return Value::integer(static_cast<std::int64_t>(engine_()), type);
     // The smallest and largest of the type and their neighbours.
-    if (kind == 2) return Value::integer((std::int64_t{1} << (8 * size_of(type) - 1)) + below(5) - 2, type);
+    if (kind == 2) {
+      const auto offset = static_cast<std::uint64_t>(std::int64_t{below(5)} - 2);  // unsigned: the sum may wrap
+      return Value::integer(static_cast<std::int64_t>((std::uint64_t{1} << (8 * size_of(type) - 1)) + offset), type);
+    }
     return Value::integer(below(41) - 20, type);
   }
 

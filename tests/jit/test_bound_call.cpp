@@ -1,0 +1,129 @@
+// Calls with arguments by name: what is converted, solved from shapes, and refused.
+#include <catch2/catch.hpp>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <sdfg/jit.hpp>
+#include <vector>
+
+namespace {
+
+using namespace sdfg;
+
+template <typename F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    CHECK(e.error_class() == ErrorClass::kUsage);
+    return e.message() + (e.hint().empty() ? "" : " | " + e.hint());
+  }
+  return "no error";
+}
+
+Options plain() {
+  Options o;
+  o.cache = CacheMode::kMemory;
+  return o;
+}
+
+// R[i, j] = a * X[i, j] + b[j], with rows of X and R of M + 1 elements.
+AnyFunction shifted() {
+  static const AnyFunction f = [] {
+    Builder g("shifted");
+    auto N = g.symbol("N");
+    auto M = g.symbol<std::int32_t>("M");
+    auto X = g.array<double>("X", {N, M + 1});
+    auto b = g.array<float>("b", {2 * M});
+    auto R = g.array<double>("R", {N, M + 1});
+    auto a = g.scalar<double>("a");
+    g.map({"i", 0, N}, {"j", 0, M + 1}, [&](auto i, auto j) { R(i, j) = a * X(i, j) + b(j % (2 * M)); });
+    return compile(g, plain());
+  }();
+  return f;
+}
+
+struct Data {
+  std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<float> b = {10, 20, 30, 40, 50, 60};
+  std::vector<double> r = std::vector<double>(8, -1.0);
+  ArrayRef<const double> X() const { return {x.data(), {2, 4}}; }
+  ArrayRef<const float> B() const { return {b.data(), {6}}; }
+  ArrayRef<double> R() { return {r.data(), {2, 4}}; }
+};
+
+}  // namespace
+
+TEST_CASE("symbols that are not bound follow from the extents") {
+  Data d;
+  shifted().bind("X", d.X()).bind("b", d.B()).bind("R", d.R()).bind("a", 2).call();
+  CHECK(d.r == std::vector<double>{12, 24, 36, 48, 20, 32, 44, 56});
+}
+
+TEST_CASE("plain pointers need the symbols") {
+  Data d;
+  CHECK(message([&] {
+          shifted().bind("X", d.x.data()).bind("b", d.b.data()).bind("R", d.r.data()).bind("a", 1.0).call();
+        }) == "call of 'shifted': not bound: 'N', 'M'");
+  shifted()
+      .bind("X", d.x.data())
+      .bind("b", d.b.data())
+      .bind("R", d.r.data())
+      .bind("a", 1.0f)
+      .bind("N", 2u)
+      .bind("M", std::int64_t{3})
+      .call();
+  CHECK(d.r == std::vector<double>{11, 22, 33, 44, 15, 26, 37, 48});
+}
+
+TEST_CASE("arguments of the wrong name, kind or type are refused where they are bound") {
+  Data d;
+  std::vector<float> narrow(8);
+  const std::vector<double> fixed(8);
+  CHECK(message([&] {
+          shifted().bind("Y", d.x.data());
+        }).starts_with("call of 'shifted': there is no parameter 'Y'; the signature is "));
+  CHECK(message([&] { shifted().bind("X", 1.0); }) == "call of 'shifted': parameter 'X' is not passed by value");
+  CHECK(message([&] { shifted().bind("a", d.x.data()); }) ==
+        "call of 'shifted': parameter 'a' is passed by value, not by pointer");
+  CHECK(message([&] { shifted().bind("X", narrow.data()); }) ==
+        "call of 'shifted': parameter 'X' has element type float64, bound was a pointer to float32");
+  CHECK(message([&] { shifted().bind("R", fixed.data()); }) ==
+        "call of 'shifted': parameter 'R' is written, so it can't be bound to const data");
+  CHECK(message([&] { shifted().bind("N", 2.5); }) ==
+        "call of 'shifted': parameter 'N' has type int64, bound was a float64");
+  CHECK(message([&] { shifted().bind("a", std::complex<double>(1, 2)); }) ==
+        "call of 'shifted': parameter 'a' has type float64, bound was a complex128");
+  CHECK(message([&] { shifted().bind("M", std::int64_t{1} << 40); }) ==
+        "call of 'shifted': the value 1099511627776 does not fit parameter 'M' of type int32");
+  CHECK(message([&] { shifted().bind("a", (std::int64_t{1} << 53) + 1); }) ==
+        "call of 'shifted': the value 9007199254740993 does not fit parameter 'a' of type float64");
+}
+
+TEST_CASE("shapes that disagree are refused at the call") {
+  Data d;
+  CHECK(message([&] { shifted().bind("X", ArrayRef<const double>{d.x.data(), {8}}); }) ==
+        "call of 'shifted': parameter 'X' has 2 dimensions, the extents {8} have 1");
+  CHECK(
+      message([&] {
+        shifted().bind("X", d.X()).bind("b", d.B()).bind("R", ArrayRef<double>{d.r.data(), {2, 3}}).bind("a", 1).call();
+      }) == "call of 'shifted': extent 1 of 'R' is 3, the graph needs M + 1 = 4");
+  CHECK(message([&] {
+          shifted().bind("X", d.X()).bind("b", ArrayRef<float>{d.b.data(), {5}}).bind("R", d.R()).bind("a", 1).call();
+        }) == "call of 'shifted': extent 0 of 'b' is 5, the graph needs 2*M = 6");
+}
+
+TEST_CASE("a null pointer is taken only for what has no elements") {
+  Data d;
+  const ArrayRef<const double> nothing{nullptr, {2, 4}};
+  CHECK(message([&] { shifted().bind("X", nothing).bind("b", d.B()).bind("R", d.R()).bind("a", 1).call(); }) ==
+        "call of 'shifted': parameter 'X' was bound to a null pointer, but has 8 elements");
+  shifted()
+      .bind("X", static_cast<const double*>(nullptr))
+      .bind("b", d.b.data())
+      .bind("R", static_cast<double*>(nullptr))
+      .bind("a", 1)
+      .bind("N", 0)
+      .bind("M", 3)
+      .call();
+}
