@@ -446,13 +446,11 @@ void Executor::exchange(Slot&, const std::vector<Thread*>& lanes, std::size_t) {
     std::memcpy(&value, lane.value, sizeof value);
     return value != 0;
   };
-  std::vector<std::byte> values;
   std::size_t width = 0;
   for (const Thread* lane : lanes) {
     if (lane != nullptr) width = static_cast<std::size_t>(lane->bytes);
   }
-  values.resize(width * lanes.size());
-  std::memset(values.data(), 0xf5, values.size());
+  std::vector<std::byte> values(width * lanes.size(), std::byte{0xf5});
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i] != nullptr && lanes[i]->value != nullptr) std::memcpy(&values[i * width], lanes[i]->value, width);
   }

@@ -40,7 +40,8 @@ int drop(std::set<void*>& all, void* which) {
   return 0;
 }
 
-std::map<void*, std::string> functions;  // never forgotten
+std::map<void*, std::string> functions;            // of loaded modules
+std::map<void*, std::vector<void*>> functions_of;  // by module
 
 }  // namespace
 
@@ -336,13 +337,19 @@ ENTRY cuModuleLoadDataEx(d::Module* module, const void* image, unsigned, int*, v
 }
 ENTRY cuModuleUnload(d::Module module) {
   state.calls.emplace_back("cuModuleUnload");
+  for (void* function : functions_of[module]) {
+    functions.erase(function);
+    std::free(function);
+  }
+  functions_of.erase(module);
   return drop(state.modules, module);
 }
-ENTRY cuModuleGetFunction(d::Function* function, d::Module, const char* name) {
+ENTRY cuModuleGetFunction(d::Function* function, d::Module module, const char* name) {
   CALL(cuModuleGetFunction);
   if (std::strcmp(name, "absent") == 0) return d::kNotFound;
   *function = static_cast<d::Function>(std::malloc(16));
   functions[*function] = name;
+  functions_of[module].push_back(*function);
   return 0;
 }
 ENTRY cuFuncGetAttribute(int* value, int attribute, d::Function) {
