@@ -204,6 +204,9 @@ void second_llvm() {
     char* text = reinterpret_cast<char* (*)(Handle)>(symbol("LLVMPrintModuleToString"))(module);
     check(std::strstr(text, "@f") != nullptr, "the other LLVM prints nothing");
     check_right(check_scale(compile_scale(10 + round, without_disk()), 10 + round, 1000));
+    reinterpret_cast<void (*)(char*)>(symbol("LLVMDisposeMessage"))(text);
+    reinterpret_cast<void (*)(Handle)>(symbol("LLVMDisposeModule"))(module);
+    reinterpret_cast<void (*)(Handle)>(symbol("LLVMContextDispose"))(context);
   }
 }
 
@@ -286,12 +289,16 @@ void unload() {
     sdfg::clear_memory_cache();
   };
   for (int i = 0; i < 20; ++i) one(-i);
-  const std::size_t maps = mappings();
-  const long resident = resident_kib();
+  [[maybe_unused]] const std::size_t maps = mappings();
+  [[maybe_unused]] const long resident = resident_kib();
   for (int i = 1; i <= count; ++i) one(i);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::puts("NOTICE: mappings and memory are not compared: the sanitizer's own grow");
+#else
   check(mappings() <= maps + 8, "mappings grew from " + std::to_string(maps) + " to " + std::to_string(mappings()));
   check(resident_kib() <= resident + 4096 + count * 8,
         "memory grew from " + std::to_string(resident) + " to " + std::to_string(resident_kib()) + " KiB");
+#endif
   check(sdfg::statistics().loaded_programs == 0, "programs are still loaded");
 }
 
