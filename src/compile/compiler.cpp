@@ -105,6 +105,7 @@ CompileResult compile_host(const CompileRequest& request, const CompileLimits& l
   const bool bounded = limits.timeout_seconds > 0 && limits.timeout_seconds < kForever;
   if (bounded && future.wait_for(std::chrono::seconds(limits.timeout_seconds)) == std::future_status::timeout) {
     CompileResult result;
+    result.timed_out = true;
     result.diagnostics.push_back(
         {Severity::kFatal, 0, 0,
          "the compilation took longer than " + std::to_string(limits.timeout_seconds) + " seconds"});

@@ -156,9 +156,13 @@ CompileResult compile_in_helper(const CompileRequest& request, std::int64_t time
   }
   std::vector<std::uint8_t> answer;
   switch (receive_frame(helper->socket(), answer, deadline)) {
-    case Received::kTimeout:
+    case Received::kTimeout: {
       helper->end();
-      return failed("the compilation took longer than " + std::to_string(timeout_seconds) + " seconds and was ended");
+      CompileResult late =
+          failed("the compilation took longer than " + std::to_string(timeout_seconds) + " seconds and was ended");
+      late.timed_out = true;
+      return late;
+    }
     case Received::kEnd: return failed("the compiler process gave no answer: " + helper->end());
     case Received::kFrame: break;
   }

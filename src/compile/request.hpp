@@ -71,6 +71,7 @@ struct PhaseTime {
 
 struct CompileResult {
   bool ok = false;
+  bool timed_out = false;                       // says the calling process, never what compiles
   std::vector<std::uint8_t> payload;            // ELF object, cubin or PTX
   std::vector<std::vector<std::uint8_t>> more;  // with `divide`: objects to be linked with the payload
   std::vector<Diagnostic> diagnostics;

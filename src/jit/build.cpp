@@ -398,6 +398,11 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
     if (result.ok && !device.ok)
       throw_compile_error(g, p->device_diagnostics, p->device_source, p->device_map, p->info.elements);
   }
+  if (result.timed_out) {
+    // A limit of this machine and this moment, not a property of the graph: the next attempt starts afresh.
+    throw Error(ErrorClass::kResource, "graph '" + g.name + "': " + p->diagnostics.back().text, {},
+                "SDFG_COMPILE_TIMEOUT raises the limit; 0 is none");
+  }
   if (!result.ok) throw_compile_error(g, p->diagnostics, p->source, p->map, p->info.elements);
 
   t = Clock::now();

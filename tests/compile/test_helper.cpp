@@ -89,6 +89,7 @@ TEST_CASE("a compilation that takes too long is ended") {
   CHECK_FALSE(ended.ok);
   REQUIRE_FALSE(ended.diagnostics.empty());
   CHECK(ended.diagnostics.back().text == "the compilation took longer than 1 seconds and was ended");
+  CHECK(ended.timed_out);
   const CompileResult later = sdfg::compiler::compile_host(request_for("int x;\n"), kHelper);
   CHECK(later.ok);
 }
