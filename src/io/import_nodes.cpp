@@ -109,6 +109,12 @@ Type Importer::register_type(StateContext& c, const dace::Node& n, const dace::E
   return ScalarType::kFloat64;
 }
 
+ir::Id Importer::add_node(StateContext& c, const dace::Node& n, decltype(ir::Node::kind) kind, ir::Sequence& out) {
+  ir::State& s = current(c, out);
+  s.nodes.push_back({graph_.new_id(), n.label, n.location, std::move(kind)});
+  return c.open.nodes[n.index] = s.nodes.back().id;
+}
+
 void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out) {
   const auto& t = std::get<dace::TaskletNode>(n.kind);
   if (t.code.language == dace::Language::kCpp && raised_node(c, n, out)) return;
@@ -183,15 +189,7 @@ void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& 
     throw Error(ErrorClass::kGraph,
                 "tasklet '" + n.label + "' is written in a language that can't be executed (at " + n.path + ")");
   }
-  ir::State& s = current(c, out);
-  ir::Node node;
-  node.id = graph_.new_id();
-  node.label = n.label;
-  node.location = n.location;
-  node.kind = std::move(tasklet);
-  const ir::Id id = node.id;
-  c.open.nodes[n.index] = id;
-  s.nodes.push_back(std::move(node));
+  const ir::Id id = add_node(c, n, std::move(tasklet), out);
   for (const auto& [connector, container] : scalars) {
     ir::Memlet m;
     m.src = access_of(c, container, out);
@@ -276,15 +274,7 @@ void Importer::add_library(StateContext& c, const dace::Node& n, ir::LibraryOp o
   for (const dace::Edge* e : c.out[static_cast<std::size_t>(n.index)]) {
     if (!e->memlet.data.empty()) library.outputs.push_back(rename(e->src_connector, true));
   }
-  ir::State& s = current(c, out);
-  ir::Node node;
-  node.id = graph_.new_id();
-  node.label = n.label;
-  node.location = n.location;
-  node.kind = std::move(library);
-  const ir::Id id = node.id;
-  c.open.nodes[n.index] = id;
-  s.nodes.push_back(std::move(node));
+  const ir::Id id = add_node(c, n, std::move(library), out);
   connect(c, n, id, out, rename);
 }
 

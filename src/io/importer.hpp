@@ -102,6 +102,8 @@ class Importer {
   void note_shared(StateContext& c, const dace::Node& entry, ir::Id element);
   void map(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void consume(StateContext& c, const dace::Node& n, ir::Sequence& out);
+  // The node's counterpart in the open state.
+  ir::Id add_node(StateContext& c, const dace::Node& n, decltype(ir::Node::kind) kind, ir::Sequence& out);
   void tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   void library_node(StateContext& c, const dace::Node& n, ir::Sequence& out);
   bool works_on(const StateContext& c, const dace::Node& n, const RaisedCall& call) const;
