@@ -124,6 +124,16 @@ TEST_CASE("NVRTC's messages carry the line and column of the text") {
   CHECK(warning->line == 2);
 }
 
+TEST_CASE("text that names types of the CUDA runtime compiles too") {
+  if (!have_nvrtc()) return;
+  const CompileResult result =
+      compile_device(request_for("extern \"C\" __global__ void f(cudaTextureObject_t t, cudaError_t* a) { a[0] = t ? "
+                                 "cudaErrorUnknown : cudaSuccess; }",
+                                 "sm_90"));
+  CHECK(result.ok);
+  CHECK(result.diagnostics.empty());
+}
+
 TEST_CASE("a log is read whether or not its messages have a place") {
   const auto all = parse_nvrtc_log(
       "k.cu(7): warning #177-D: variable \"x\" was declared\n    int x;\n        ^\n\n"

@@ -22,8 +22,14 @@ class Nvrtc {
     call<int(void**, const char*, const char*, int, const char* const*, const char* const*)>("nvrtcCreateProgram")(
         &program, code.c_str(), "kernels.cu", 0, nullptr, nullptr);
     const std::string target = "--gpu-architecture=" + arch;
-    const char* options[] = {target.c_str(), "--std=c++17", "--disable-warnings"};
-    const int status = call<int(void*, int, const char* const*)>("nvrtcCompileProgram")(program, 3, options);
+    int major = 0;
+    int minor = 0;
+    call<int(int*, int*)>("nvrtcVersion")(&major, &minor);
+    // From 12.4 on the library asks for it, so no text may need more than it leaves.
+    const bool has_minimal = major > 12 || (major == 12 && minor >= 4);
+    const char* options[] = {target.c_str(), "--std=c++17", "--disable-warnings", "--minimal"};
+    const int count = has_minimal ? 4 : 3;
+    const int status = call<int(void*, int, const char* const*)>("nvrtcCompileProgram")(program, count, options);
     std::size_t size = 0;
     call<int(void*, std::size_t*)>("nvrtcGetProgramLogSize")(program, &size);
     std::string log(size, '\0');

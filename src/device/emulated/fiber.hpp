@@ -27,7 +27,7 @@ class Fiber {
   void* stack_pointer_ = nullptr;
   std::byte* low_ = nullptr;
   std::byte* high_ = nullptr;
-  void* checker_ = nullptr;  // of the thread sanitizer
+  [[maybe_unused]] void* checker_ = nullptr;  // of the thread sanitizer
 };
 
 // Leaves `from` and goes on in `to`; null stands for the stack of the thread itself, kept in `main`.
