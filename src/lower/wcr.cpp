@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ir/reduce.hpp"
 #include "lower/lowering.hpp"
 
 namespace sdfg::lower {
@@ -126,38 +127,8 @@ void Lowering::accumulate(const ir::Wcr& wcr, const Type& type, const Text& targ
 
 std::optional<Text> Lowering::identity(ReduceOp op, const Type& type) {
   if (!type.is_scalar()) return std::nullopt;
-  const ScalarType s = type.scalar();
-  const Text t = type_text(type);
-  const auto number = [&](std::int64_t v) {
-    return code(tasklet::infer_types(tasklet::Expr::cast(type, tasklet::Expr::literal(v)), {}));
-  };
-  const int bits = 8 * size_of(s);
-  switch (op) {
-    case ReduceOp::kSum:
-    case ReduceOp::kBitOr:
-    case ReduceOp::kBitXor:
-    case ReduceOp::kLogicalOr:
-    case ReduceOp::kLogicalXor: return number(0);
-    case ReduceOp::kProduct:
-    case ReduceOp::kLogicalAnd: return number(1);
-    case ReduceOp::kBitAnd: return "(" + t + ")~(" + t + ")0";
-    case ReduceOp::kMin:
-    case ReduceOp::kMax: {
-      const bool is_min = op == ReduceOp::kMin;
-      if (is_floating(s)) {
-        const Text infinity = kernel_ != nullptr ? "SDFG_INF" : "__builtin_inf()";
-        return "(" + t + ")" + (is_min ? infinity : "-" + infinity);
-      }
-      if (s == ScalarType::kBool) return Text(is_min ? "true" : "false");
-      if (is_unsigned(s)) return is_min ? "(" + t + ")~(" + t + ")0" : "(" + t + ")0";
-      if (!is_integer(s)) return std::nullopt;
-      const Text top = "(" + t + ")(((uint64_t)1 << " + std::to_string(bits - 1) + ") - 1)";
-      return is_min ? top : "(" + t + ")(-" + top + " - 1)";
-    }
-    case ReduceOp::kExchange:
-    case ReduceOp::kCustom: return std::nullopt;
-  }
-  return std::nullopt;
+  const std::optional<tasklet::Value> value = ir::identity_of(op, type.scalar());
+  return value ? std::optional(literal(*value)) : std::nullopt;
 }
 
 namespace {

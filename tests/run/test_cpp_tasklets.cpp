@@ -71,7 +71,7 @@ TEST_CASE("a pointer into the middle of a container is indexed from there", "[ru
   native(m, body, "for (int k = 0; k < 3; ++k) q[k] = p[k] + 2 * p[k + 1];\n(q + 1)[2] = *p + *(p + 3);",
          {"p = a[i, 2:6]"}, {"q = b[i, 1:5]"});
   const std::int64_t n = 5;
-  check_compiled(m, Memory().value("N", n).array("a", numbers(n * 7)).array("b", numbers(n * 5, 2)), [n](Memory& w) {
+  check_compiled(m, Memory().value("N", n).array("a", numbers(n * 7)).array("b", numbers(n * 5, 2)), [](Memory& w) {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto p = [&](std::int64_t k) { return w.get<double>("a")[at(i * 7 + 2 + k)]; };
       for (std::int64_t k = 0; k < 3; ++k) w.get<double>("b")[at(i * 5 + 1 + k)] = p(k) + 2 * p(k + 1);
@@ -198,7 +198,7 @@ TEST_CASE("a parameter of a lambda that is called like a connector is the lambda
   native(m, body, "auto twice = [](double x) { return 2 * x; };\ny = twice(10) + x + twice(x);", {"x = a[i]"},
          {"y = b[i]"});
   const std::int64_t n = 11;
-  check_compiled(m, Memory().value("N", n).array("a", numbers(n)).array("b", numbers(n, 2)), [n](Memory& w) {
+  check_compiled(m, Memory().value("N", n).array("a", numbers(n)).array("b", numbers(n, 2)), [](Memory& w) {
     for (std::int64_t i = 0; i < n; ++i) w.get<double>("b")[at(i)] = 20 + 3 * w.get<double>("a")[at(i)];
   });
 }
