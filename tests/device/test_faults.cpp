@@ -425,7 +425,11 @@ TEST_CASE("many allocations and launches keep the process small") {
   rounds(6000);
   const long before = resident();
   rounds(20000);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep freed memory, and marks of it
   CHECK(resident() < before + 32);
+#else
+  static_cast<void>(before);
+#endif
   // What was released a moment ago is still known.
   float* gone = nullptr;
   {
