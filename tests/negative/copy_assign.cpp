@@ -1,5 +1,5 @@
 // Assigning one array to another of the same type would read as rebinding.
-// expect: deleted function
+// expect: deleted (function|operator)
 #include <sdfg/builder.hpp>
 
 void f(sdfg::Builder& g) {
