@@ -2,6 +2,7 @@
 #include "ir/validate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/validate_internal.hpp"
 
@@ -206,22 +207,33 @@ class Walker {
       scope_.levels.pop_back();
       return;
     }
-    check_names(report_, scope_);
-    check_control_flow(report_, scope_);
-    check_storage(report_, scope_);
-    if (const auto* state = std::get_if<State>(&e.kind)) {
-      const std::size_t before = report_.count();
-      check_dataflow(report_, scope_, *state);
-      // Subsets of broken edges have no meaning to look into.
-      if (report_.count() == before) {
-        check_bounds(report_, scope_, *state);
-        check_conflicts(report_, scope_, *state);
-      }
+    const std::size_t before = report_.count();
+    check_visited(e, true);
+    if (report_.count() > before && surely_not_reached(scope_)) {
+      // What contradictory facts prove is no problem; what is wrong without any of them is one also here.
+      report_.drop_beyond(before);
+      const symbolic::Facts contradictory = std::exchange(scope_.facts, base_facts(g_));
+      check_visited(e, false);
+      scope_.facts = contradictory;
     }
     for (const Sequence* child : child_sequences(e)) inside(e, *child);
     scope_.path.pop_back();
     scope_.levels.pop_back();
     after(e);
+  }
+
+  void check_visited(const Element& e, bool reached) {
+    check_names(report_, scope_);
+    check_control_flow(report_, scope_);
+    check_storage(report_, scope_);
+    const auto* state = std::get_if<State>(&e.kind);
+    if (state == nullptr) return;
+    const std::size_t before = report_.count();
+    check_dataflow(report_, scope_, *state);
+    // Subsets of broken edges have no meaning to look into; what no run does leaves no container and meets nothing.
+    if (report_.count() > before || !reached) return;
+    check_bounds(report_, scope_, *state);
+    check_conflicts(report_, scope_, *state);
   }
 
   void inside(const Element& e, const Sequence& child) {
@@ -287,7 +299,8 @@ void check(const Graph& g) {
     message +=
         " (and " + std::to_string(problems.size() - 1) + (problems.size() == 2 ? " more problem)" : " more problems)");
   }
-  throw Error(ErrorClass::kGraph, std::move(message), std::move(first.places), std::move(first.hint));
+  const ErrorClass error_class = first.rule == Rule::kDepth ? ErrorClass::kLimit : ErrorClass::kGraph;
+  throw Error(error_class, std::move(message), std::move(first.places), std::move(first.hint));
 }
 
 }  // namespace sdfg::ir

@@ -71,7 +71,8 @@ struct Problem {
 
 // Every problem, in graph order. Only what is provably wrong is a problem.
 std::vector<Problem> validate(const Graph& g);
-// Throws Error(kGraph) with the first problem (and the count of further ones in the text), if any.
+// Throws Error with the first problem (and the count of further ones in the text), if any: kLimit for kDepth, kGraph
+// for every other rule.
 void check(const Graph& g);
 
 // Elements nested deeper than this are refused (kDepth): every walk recurses.

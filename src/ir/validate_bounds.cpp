@@ -1,9 +1,9 @@
 // Subsets that provably leave their container.
 //
 // What counts as provable: some element that the memlet claims to move lies outside in every run in which the memlet is
-// reached at all (so the ranges around it are not empty), with extents of arguments at least 0 and the declared bounds
-// of symbols. Nothing is assumed about how large a symbol is: A[i + 1] for i in 0:N is wrong for every N, A[5] of N
-// elements is not provably wrong.
+// reached at all (so the ranges around it are not empty; where they surely are, the walk drops what is reported), with
+// extents of arguments at least 0 and the declared bounds of symbols. Nothing is assumed about how large a symbol is:
+// A[i + 1] for i in 0:N is wrong for every N, A[5] of N elements is not provably wrong.
 #include <algorithm>
 
 #include "ir/validate_internal.hpp"
@@ -89,6 +89,46 @@ std::vector<Iteration> iterations_around(const Scope& scope) {
 
 namespace {
 
+bool holds(const Expr& e, const Facts& facts) {
+  if (e.is_integer()) return e.value() >= 0;
+  return symbolic::is_nonnegative(e, facts) == Truth::kYes;
+}
+
+bool is_literal(const tasklet::Expr& condition, bool value) {
+  const std::optional<Expr> view = tasklet::to_symbolic(condition);
+  return view && (value ? view->is_true() : view->is_false());
+}
+
+// Does the element's own condition, as written, keep every run out of the part that holds `next`?
+bool shuts_out(const Element& e, const Element& next) {
+  if (const auto* loop = std::get_if<While>(&e.kind)) return loop->test_first && is_literal(loop->condition, false);
+  const auto* branching = std::get_if<If>(&e.kind);
+  if (branching == nullptr) return false;
+  for (const If::Branch& branch : branching->branches) {
+    const bool taken = std::any_of(branch.body.items.begin(), branch.body.items.end(),
+                                   [&](const auto& item) { return item.get() == &next; });
+    if (taken) return is_literal(branch.condition, false);
+    if (is_literal(branch.condition, true)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool surely_not_reached(const Scope& scope) {
+  const auto is_negative = [&](const Expr& e) { return holds(Expr(-1) - e, scope.facts); };
+  for (std::size_t k = 0; k + 1 < scope.path.size(); ++k) {
+    for (const Iteration& it : scope.levels[k].iterations) {
+      if (it.attained && is_negative(it.high - it.low)) return true;
+    }
+    if (shuts_out(*scope.path[k], *scope.path[k + 1])) return true;
+  }
+  const std::vector<Expr>& conditions = scope.facts.conditions();
+  return std::any_of(conditions.begin(), conditions.end(), is_negative);
+}
+
+namespace {
+
 enum class Side { kLow, kHigh };
 
 // The extreme value of an index over the iterations around it, as far as it is surely taken.
@@ -133,11 +173,6 @@ class BoundsChecker {
         if (report_low(m, data, subset, writes, d, first, length)) return;
       }
     }
-  }
-
-  static bool holds(const Expr& e, const Facts& facts) {
-    if (e.is_integer()) return e.value() >= 0;
-    return symbolic::is_nonnegative(e, facts) == Truth::kYes;
   }
 
   // `length`, when given, is at least 0 where the subset is not empty.
@@ -204,19 +239,12 @@ class BoundsChecker {
     return text;
   }
 
-  // In code that can't run anything would be provable: a condition that must hold here is refuted by the others.
-  bool surely_not_reached() const {
-    const std::vector<Expr>& conditions = scope_.facts.conditions();
-    return std::any_of(conditions.begin(), conditions.end(),
-                       [&](const Expr& c) { return holds(Expr(-1) - c, scope_.facts); });
-  }
-
   bool report_high(const Memlet& m, const std::string& data, const Subset& subset, bool writes, std::size_t d,
                    const Expr& index, const Expr& extent, std::optional<Expr> length) {
     if ((extent - 1 - index).is_integer() && (extent - 1 - index).value() >= 0) return false;
     const Extreme x = extreme(index, Side::kHigh, length);
     if (length && !holds(*length, scope_.facts)) return false;
-    if (!holds(x.value - extent, scope_.facts) || surely_not_reached()) return false;
+    if (!holds(x.value - extent, scope_.facts)) return false;
     report_.add(Rule::kSubsetBounds, scope_, m.id,
                 subject(x) + (writes ? " writes " : " reads ") + report_.show(data, subset) + when(x, Side::kHigh) +
                     ", outside " + report_.container(data) + "'s extent " + report_.show(extent) + " in dimension " +
@@ -230,7 +258,7 @@ class BoundsChecker {
     if (index.is_integer() && index.value() >= 0) return false;
     const Extreme x = extreme(index, Side::kLow, length);
     if (length && !holds(*length, scope_.facts)) return false;
-    if (!holds(Expr(-1) - x.value, scope_.facts) || surely_not_reached()) return false;
+    if (!holds(Expr(-1) - x.value, scope_.facts)) return false;
     report_.add(Rule::kSubsetBounds, scope_, m.id,
                 subject(x) + (writes ? " writes " : " reads ") + report_.show(data, subset) + when(x, Side::kLow) +
                     ", before " + report_.container(data) + "'s first element in dimension " + std::to_string(d),

@@ -58,6 +58,10 @@ class Report {
   void add(Rule rule, std::string message, std::string hint = {});
   void add(Problem problem) { problems_.push_back(std::move(problem)); }
   std::size_t count() const { return problems_.size(); }
+  // Forgets what was added since there were `count` problems.
+  void drop_beyond(std::size_t count) {
+    problems_.erase(problems_.begin() + static_cast<std::ptrdiff_t>(count), problems_.end());
+  }
 
   std::string show(const symbolic::Expr& e) const;
   std::string show(std::string_view data, const Subset& s) const;  // "B[i, j + 1]", "a" for rank 0
@@ -86,6 +90,9 @@ void check_control_flow(Report& report, const Scope& scope);
 void check_dataflow(Report& report, const Scope& scope, const State& state);
 // Subsets that provably leave their container.
 void check_bounds(Report& report, const Scope& scope, const State& state);
+// Is there no run that gets to the visited element: a range around it is empty, or the conditions contradict each
+// other? What is known there then proves anything.
+bool surely_not_reached(const Scope& scope);
 // Writes that provably meet in different iterations of a map.
 void check_conflicts(Report& report, const Scope& scope, const State& state);
 // Storages that code at this place can't reach, and values that differ among the threads of a block.

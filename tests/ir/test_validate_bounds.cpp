@@ -91,6 +91,54 @@ TEST_CASE("what may be right is not reported") {
   CHECK(problems_of(h.g) == "");
 }
 
+TEST_CASE("what no run gets to is not reported") {
+  test::Hand h = usual();
+  For& never = h.loop(h.g.body, "e", "0", "e < 0", "e + 1");
+  h.compute(never.body, "o = p", {{"p", "x", "e % N"}}, {"o", "A", "e - 5, e % M"});
+  For& outer = h.loop(h.g.body, "t", "0", "t < M", "t + 1");
+  For& same = h.loop(outer.body, "u", "N", "u < N", "u + 1");
+  h.compute(same.body, "o = p", {{"p", "x", "u - 1"}}, {"o", "x", "u"});
+  For& back = h.loop(outer.body, "v", "N", "v < N - N", "v + 1");
+  h.compute(back.body, "o = p", {{"p", "x", "v - 1"}}, {"o", "x", "v"});
+  For& down = h.loop(outer.body, "w", "2", "w > 2", "w - 1");
+  h.compute(down.body, "o = p", {{"p", "x", "w % N"}}, {"o", "x", "N + w"});
+  Map& map = h.map(h.g.body, {{"i", "5:5"}});
+  h.compute(map.body, "o = p", {{"p", "x", "i % N - N"}}, {"o", "s", "0"});
+  // Every second point of nothing; an inner range that only outer ones make empty.
+  Map& steps = h.map(h.g.body, {{"k", "N:N:2"}});
+  h.compute(steps.body, "o = p", {{"p", "x", "k % 2 - 2"}}, {"o", "x", "k"});
+  Map& nested = h.map(h.g.body, {{"r", "0:N"}, {"c", "r:0"}});
+  h.compute(nested.body, "o = p", {{"p", "x", "c - N"}}, {"o", "B", "r, c % M"}, ReduceOp::kSum);
+  // Conditions that never hold, and what follows one that always does.
+  If& branch = h.branch(h.g.body, {"False", "True", "True"});
+  h.compute(branch.branches[0].body, "o = p", {{"p", "x", "N"}}, {"o", "x", "-1"});
+  h.compute(branch.branches[2].body, "o = p", {{"p", "x", "N"}}, {"o", "x", "-1"});
+  // Copies of different sizes.
+  For& copies = h.loop(h.g.body, "z", "1", "z < 1", "z + 1");
+  State& s = h.state(copies.body);
+  h.copy(s, h.access(s, "x"), "0:z", h.access(s, "A"), "0, 0:2 * z");
+  CHECK(problems_of(h.g) == "");
+}
+
+TEST_CASE("what is wrong whatever is known is told also where no run gets to") {
+  test::Hand h = usual();
+  For& never = h.loop(h.g.body, "e", "0", "e < 0", "e + 1");
+  h.compute(never.body, "o = p", {{"p", "x", "0, e"}}, {"o", "s", "0"});
+  CHECK(problems_of(h.g).find("subset-rank: ") == 0);
+}
+
+TEST_CASE("a range that may be empty hides nothing") {
+  test::Hand h = usual();
+  For& maybe = h.loop(h.g.body, "e", "0", "e < M - N", "e + 1");
+  h.compute(maybe.body, "o = p", {{"p", "x", "e - 1"}}, {"o", "s", "0"});
+  If& branch = h.branch(h.g.body, {"N > 3", "True"});
+  h.compute(branch.branches[1].body, "o = p", {{"p", "x", "N"}}, {"o", "s", "0"});
+  CHECK(problems_of(h.g) ==
+        "subset-bounds: loop 'e' reads x[e - 1] for e down to 0, before x's first element in dimension 0 (the loop's "
+        "lower bound for e would have to be 1)\n"
+        "subset-bounds: state reads x[N], outside x's extent N in dimension 0");
+}
+
 TEST_CASE("iterations of a map that write the same elements are reported") {
   test::Hand h = usual();
   Map& m = h.map(h.g.body, {{"i", "0:N"}, {"j", "0:M"}});

@@ -205,6 +205,12 @@ TEST_CASE("too deep nesting is refused") {
   Sequence* at = &h.g.body;
   for (std::size_t k = 0; k <= kMaxDepth; ++k) at = &h.block(*at).body;
   CHECK(problems_of(h.g) == "depth: block is nested deeper than the limit of 200 elements");
+  try {
+    check(h.g);
+    FAIL("not refused");
+  } catch (const Error& e) {
+    CHECK(e.error_class() == ErrorClass::kLimit);
+  }
 }
 
 TEST_CASE("scalars of the host reach a kernel by value, C++ text may hand on device pointers") {
