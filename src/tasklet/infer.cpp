@@ -286,8 +286,8 @@ class Inference {
       if (complex != nullptr && complex->imag() == 0) real = complex->real();
       if (real) {
         if (!(base.type() == type)) base = cast_literal(type, base).value_or(Expr::cast(type, base));
-        if (*real == 0.5) return Expr::call(Function::kSqrt, {base}).with_type(type).with_column(e.column());
-        if (*real == -0.5) return Expr::call(Function::kRsqrt, {base}).with_type(type).with_column(e.column());
+        // Powers of +-0.5 stay powers: roots differ from them at -0.0 and -inf. The compiler takes roots where the
+        // floating-point options allow it.
         if (std::trunc(*real) == *real && std::fabs(*real) <= static_cast<double>(kMaxFoldedExponent)) {
           exponent = weak_in(Expr::weak(static_cast<std::int64_t>(*real)), ScalarType::kInt64);
         }

@@ -1,6 +1,7 @@
 // Element-wise maps and stencils in one, two and three dimensions.
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "harness.hpp"
 
@@ -50,6 +51,29 @@ TEST_CASE("a chain of tasklets over a transient", "[run]") {
       }
     });
   }
+}
+
+TEST_CASE("powers of a half are powers, not roots, at zeros and infinities", "[run]") {
+  Maker m;
+  for (const char* name : {"A", "R", "S", "T", "U"}) m.array(name, kD, "N");
+  m.symbol("N");
+  m.tasklet(m.map(m.body(), "i", "0:N"), "r = a ** 0.5\ns = 1.0 / a ** 0.5\nt = a ** -0.5\nu = 1.0 / a ** -0.5",
+            {"a = A[i]"}, {"r = R[i]", "s = S[i]", "t = T[i]", "u = U[i]"});
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const std::vector<double> values = {-0.0, 0.0, -kInf, kInf, 4.0, 2.0, 0.3, -1.0, 1e-310};
+  Memory start;
+  start.array("A", values).value("N", static_cast<std::int64_t>(values.size()));
+  for (const char* name : {"R", "S", "T", "U"}) start.array(name, std::vector<double>(values.size()));
+  check(m, start, [](Memory& w) {
+    auto a = w.get<double>("A"), r = w.get<double>("R"), s = w.get<double>("S"), t = w.get<double>("T"),
+         u = w.get<double>("U");
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      r[i] = std::pow(a[i], 0.5);
+      s[i] = 1.0 / std::pow(a[i], 0.5);  // shows the sign of a zero
+      t[i] = std::pow(a[i], -0.5);
+      u[i] = 1.0 / std::pow(a[i], -0.5);
+    }
+  });
 }
 
 TEST_CASE("broadcasting a row and a column", "[run]") {
