@@ -9,6 +9,8 @@
 #include <mutex>
 #include <sdfg/options.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 #define SPDLOG_FMT_EXTERNAL
 #define FMT_HEADER_ONLY
@@ -45,6 +47,8 @@ struct State {
   std::function<void(const LogRecord&)> callback;
   LogLevel callback_level = LogLevel::kOff;
   std::deque<LogRecord> warnings;
+  bool configured = false;
+  std::vector<LogRecord> early;  // warnings from before the first configuration, which the log then gets
   std::set<std::string> said_once;
   std::mutex callback_mutex;  // held while the callback runs, so that it need not be thread-safe
 };
@@ -138,6 +142,7 @@ void log(Logger logger, LogLevel level, std::string_view text) {
     if (level >= LogLevel::kWarning) {
       if (current.warnings.size() == kKeptWarnings) current.warnings.pop_front();
       current.warnings.push_back(record);
+      if (!current.configured && current.early.size() < kKeptWarnings) current.early.push_back(record);
     }
   }
   if (target) target->log(spdlog_level(level), spdlog::string_view_t(text.data(), text.size()));
@@ -161,6 +166,8 @@ void configure_log(const Options& resolved) {
   const LogFilter filter = with_debug_ladder(*resolved.log, *resolved.debug);
   std::string problem;
   std::unique_lock lock(current.mutex);
+  const std::vector<LogRecord> early = std::exchange(current.early, {});
+  current.configured = true;
   if (filter == current.filter && *resolved.log_file == current.file) return;
   current.filter = filter;
   current.file = *resolved.log_file;
@@ -175,7 +182,12 @@ void configure_log(const Options& resolved) {
     current.loggers[i] = std::move(logger);
   }
   update_levels(current);
+  const auto loggers = current.loggers;
   lock.unlock();
+  for (const LogRecord& record : early) {
+    const auto& logger = loggers[static_cast<std::size_t>(record.logger)];
+    if (logger && record.level >= filter[record.logger]) logger->log(spdlog_level(record.level), record.text);
+  }
   if (!problem.empty()) warn_once(Logger::kBuild, problem);
 }
 

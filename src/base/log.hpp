@@ -16,7 +16,8 @@ void log(Logger logger, LogLevel level, std::string_view text);
 // Logs a warning once per process for each distinct text.
 void warn_once(Logger logger, std::string_view text);
 
-// Applies `log`, `log_file` and `debug` of resolved options, process-wide. Equal settings again cost nothing.
+// Applies `log`, `log_file` and `debug` of resolved options, process-wide. Equal settings again cost nothing. The first
+// time, the log also gets the warnings from before.
 void configure_log(const Options& resolved);
 
 }  // namespace sdfg

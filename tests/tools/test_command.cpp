@@ -212,6 +212,17 @@ TEST_CASE("env lists every variable with its value and origin") {
   CHECK(contains(wrong.err, "SDFG_OPT"));
 }
 
+TEST_CASE("an unknown variable is told in the log") {
+  const Result quiet = sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1");
+  CHECK(quiet.status == 0);
+  CHECK(quiet.err.empty());
+  const Result told = sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1 SDFG_LOG=warning");
+  CHECK(told.status == 0);
+  CHECK(contains(told.err,
+                 "[sdfg:build] [warning] the environment variable SDFG_OPTT is not known and has no effect; "
+                 "did you mean SDFG_OPT?"));
+}
+
 TEST_CASE("cache counts, lists, checks and prunes entries") {
   const Folder f;
   const std::string here = "SDFG_CACHE_DIR=" + (f / "c");
