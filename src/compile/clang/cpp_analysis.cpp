@@ -5,8 +5,8 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/DynamicRecursiveASTVisitor.h>
 #include <clang/AST/ParentMapContext.h>
-#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Lex/Lexer.h>
 #pragma GCC diagnostic pop
@@ -68,27 +68,26 @@ struct Usage {
 };
 
 // Finds what the function's body does with each parameter.
-class Visitor : public clang::RecursiveASTVisitor<Visitor> {
+class Visitor final : public clang::DynamicRecursiveASTVisitor {
  public:
-  Visitor(clang::ASTContext& context, const clang::FunctionDecl& function) : context_(context), function_(function) {}
+  Visitor(clang::ASTContext& context, const clang::FunctionDecl& function) : context_(context), function_(function) {
+    ShouldVisitImplicitCode = true;  // captures of lambdas, converting constructors: code too
+  }
 
   std::map<std::string, Usage> usages;
   std::set<std::string> locals;
   bool side_effects = false;
 
-  // Implicit code (captures of lambdas, converting constructors) is code too.
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitVarDecl(clang::VarDecl* variable) {
+  bool VisitVarDecl(clang::VarDecl* variable) override {
     locals.insert(variable->getNameAsString());
     if (variable->isStaticLocal() || variable->getType().isVolatileQualified()) side_effects = true;
     return true;
   }
-  bool VisitNamedDecl(clang::NamedDecl* declaration) {
+  bool VisitNamedDecl(clang::NamedDecl* declaration) override {
     if (declaration->getIdentifier() != nullptr) locals.insert(declaration->getNameAsString());
     return true;
   }
-  bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
+  bool VisitDeclRefExpr(clang::DeclRefExpr* reference) override {
     if (const auto* parameter = llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl())) {
       if (parameter->getDeclContext() == &function_) {
         const Usage usage = usage_of(reference);
@@ -102,25 +101,25 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
     if (variable != nullptr && variable->hasGlobalStorage() && usage_of(reference).written) side_effects = true;
     return true;
   }
-  bool VisitCallExpr(clang::CallExpr* call) {
+  bool VisitCallExpr(clang::CallExpr* call) override {
     if (!is_pure(call->getDirectCallee())) side_effects = true;
     return true;
   }
-  bool VisitCXXConstructExpr(clang::CXXConstructExpr* construct) {
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr* construct) override {
     const clang::CXXConstructorDecl* constructor = construct->getConstructor();
     if (!constructor->isTrivial() && !is_pure(constructor)) side_effects = true;
     return true;
   }
-  bool VisitCXXThrowExpr(clang::CXXThrowExpr*) { return effect(); }
-  bool VisitCXXNewExpr(clang::CXXNewExpr*) { return effect(); }
-  bool VisitCXXDeleteExpr(clang::CXXDeleteExpr*) { return effect(); }
-  bool VisitAsmStmt(clang::AsmStmt*) { return effect(); }
-  bool VisitReturnStmt(clang::ReturnStmt* statement) {
+  bool VisitCXXThrowExpr(clang::CXXThrowExpr*) override { return effect(); }
+  bool VisitCXXNewExpr(clang::CXXNewExpr*) override { return effect(); }
+  bool VisitCXXDeleteExpr(clang::CXXDeleteExpr*) override { return effect(); }
+  bool VisitAsmStmt(clang::AsmStmt*) override { return effect(); }
+  bool VisitReturnStmt(clang::ReturnStmt* statement) override {
     // Inside a lambda it ends the lambda; in the tasklet's own body it would end the generated function.
     if (!inside_lambda(statement)) side_effects = true;
     return true;
   }
-  bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
+  bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) override {
     if (cast->getCastKind() == clang::CK_LValueToRValue && cast->getSubExpr()->getType().isVolatileQualified())
       effect();
     return true;

@@ -1,12 +1,25 @@
 // Builds a cc1-level invocation and runs Clang's front end, optimiser and code generation over an in-memory file.
 #include "compile/clang/host_compiler.hpp"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <clang/Basic/Stack.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+#pragma GCC diagnostic pop
+
 #include <algorithm>
 #include <chrono>
 
 #include "compile/clang/check_memory.hpp"
 #include "compile/clang/compat.hpp"
 #include "compile/clang/partition.hpp"
+#include "compile/clang/parts.hpp"
 
 namespace sdfg::compiler {
 

@@ -1,7 +1,7 @@
 // One compilation of host code with Clang, on the calling thread.
 #pragma once
 
-#include "compile/clang/parts.hpp"
+#include "compile/clang/submit.hpp"
 #include "compile/request.hpp"
 
 namespace sdfg::compiler {

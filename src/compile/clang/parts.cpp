@@ -1,6 +1,16 @@
 // A shared list of parts, of which each lane takes the next; every part lives in a context of its own.
 #include "compile/clang/parts.hpp"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#pragma GCC diagnostic pop
+
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

@@ -1,19 +1,16 @@
 // Optimises the parts of one module on several lanes at once.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "compile/clang/llvm.hpp"
+#include "compile/clang/clang.hpp"
 #include "compile/clang/partition.hpp"
+#include "compile/clang/submit.hpp"
 #include "compile/request.hpp"
 
 namespace sdfg::compiler {
-
-// Runs `work` on another lane some time, or calls `failed` with a sentence; one of the two, once.
-using Submit = std::function<void(std::function<void()> work, std::function<void(std::string)> failed)>;
 
 // What a part needs to become code: the invocation of the whole, as it was before anything was hooked into it.
 struct PartSettings {
