@@ -50,15 +50,24 @@ sdfg::Builder jacobi(double factor) {
   return g;
 }
 
-sdfg::Builder thirty_maps(double factor) {
+// Steps of a solver: every second map is the same as the ones before, or none is.
+sdfg::Builder maps(double factor, bool alike) {
   sdfg::Builder g("thirty_maps");
   auto N = g.symbol("N");
   auto x = g.array<double>("x", {N}), y = g.array<double>("y", {N});
   for (int k = 0; k < 15; ++k) {
+    const double shift = alike ? factor : factor + k;
     g.map({"i", 1, N - 1}, [&](auto i) { y(i) = factor * (x(i - 1) + x(i + 1)) + static_cast<double>(k); });
-    g.map({"i", 1, N - 1}, [&](auto i) { x(i) = y(i) * y(i) - factor; });
+    g.map({"i", 1, N - 1}, [&](auto i) { x(i) = y(i) * y(i) - shift; });
   }
   return g;
+}
+
+sdfg::Builder thirty_maps(double factor) {
+  return maps(factor, true);
+}
+sdfg::Builder thirty_different_maps(double factor) {
+  return maps(factor, false);
 }
 
 struct Phases {
@@ -198,6 +207,7 @@ int main(int argc, char** argv) {
   cold("one statement", one_statement, 21, 8);
   cold("jacobi_2d", jacobi, 15, 50);
   cold("30 maps", thirty_maps, 9, 200);
+  cold("30 maps, all different", thirty_different_maps, 9, 200);
 
   std::printf("\nhits\n");
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();

@@ -18,6 +18,7 @@
 
 #include "compile/clang/check_memory.hpp"
 #include "compile/clang/compat.hpp"
+#include "compile/clang/merge.hpp"
 #include "compile/clang/partition.hpp"
 #include "compile/clang/parts.hpp"
 
@@ -238,6 +239,7 @@ CompileResult compile_source(const CompileRequest& request, const Submit& submit
   const auto prepare = [&](llvm::Module& module) {
     front_end = Clock::now();
     forget_openmp(module);
+    merge_equal_functions(module);
     if (!request.divide || request.checks != MemoryChecks::kNone) return;
     Partition parts = partition(module, request.opt_level, kMostParts);
     if (parts.parts == 1) return;
