@@ -40,6 +40,7 @@ bool other_llvm_works(void* library, int value) {
   Handle safe = wrap != nullptr ? wrap(context) : nullptr;
   if (safe == nullptr) return std::puts("no thread-safe context"), false;
   Handle wrapped = symbol<Handle(Handle, Handle)>(library, "LLVMOrcCreateNewThreadSafeModule")(module, safe);
+  symbol<void(Handle)>(library, "LLVMOrcDisposeThreadSafeContext")(safe);  // the module keeps its own part in it
   Handle jit = nullptr;
   if (symbol<Handle(Handle*, Handle)>(library, "LLVMOrcCreateLLJIT")(&jit, nullptr) != nullptr) return false;
   Handle dylib = symbol<Handle(Handle)>(library, "LLVMOrcLLJITGetMainJITDylib")(jit);
@@ -48,7 +49,8 @@ bool other_llvm_works(void* library, int value) {
   std::uint64_t address = 0;
   if (symbol<Handle(Handle, std::uint64_t*, const char*)>(library, "LLVMOrcLLJITLookup")(jit, &address, "f") != nullptr)
     return false;
-  return reinterpret_cast<int (*)(int)>(address)(6) == 6 * value;
+  const bool right = reinterpret_cast<int (*)(int)>(address)(6) == 6 * value;
+  return symbol<Handle(Handle)>(library, "LLVMOrcDisposeLLJIT")(jit) == nullptr && right;
 }
 
 bool ours_works(int value) {
