@@ -34,13 +34,24 @@ bool may_stand_for_others(const llvm::Function& f) {
   return f.hasFnAttribute(llvm::Attribute::NoInline) || llvm::any_of(f.uses(), is_started_by);
 }
 
-// Equal functions have equal ones. What stands for other functions, and names of metadata, is left out.
+// Equal functions have equal ones, and others hardly ever, or large groups would be compared each with each. Only what
+// stands for other functions, and marks, are left out.
 std::size_t look_of(const llvm::Function& f) {
+  llvm::DenseMap<const llvm::Value*, unsigned> numbers;
+  for (const llvm::Argument& argument : f.args()) numbers.try_emplace(&argument, numbers.size());
+  for (const llvm::BasicBlock& block : f) {
+    numbers.try_emplace(&block, numbers.size());
+    for (const llvm::Instruction& i : block) numbers.try_emplace(&i, numbers.size());
+  }
   llvm::hash_code hash = llvm::hash_combine(f.getFunctionType(), f.getAttributes().getRawPointer(), f.size());
   for (const llvm::Instruction& i : llvm::instructions(f)) {
     hash = llvm::hash_combine(hash, i.getOpcode(), i.getType(), i.getNumOperands());
     for (const llvm::Use& operand : i.operands()) {
-      if (llvm::isa<llvm::ConstantData>(operand)) hash = llvm::hash_combine(hash, operand.get());
+      if (const auto found = numbers.find(operand.get()); found != numbers.end()) {
+        hash = llvm::hash_combine(hash, found->second);
+      } else if (llvm::isa<llvm::ConstantData, llvm::GlobalVariable>(operand.get())) {
+        hash = llvm::hash_combine(hash, operand.get());
+      }
     }
   }
   return hash;
