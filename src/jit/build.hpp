@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <sdfg/function.hpp>
 #include <sdfg/options.hpp>
 #include <string>
@@ -14,6 +15,7 @@
 #include "jit/placement.hpp"
 #include "lower/kernel.hpp"
 #include "runtime/cache_entry.hpp"
+#include "runtime/disk_cache.hpp"
 #include "runtime/program.hpp"
 
 namespace sdfg::jit {
@@ -21,8 +23,8 @@ namespace sdfg::jit {
 // What equal graphs share.
 struct CompiledProgram {
   std::shared_ptr<runtime::Program> program;
-  // The host code, in the objects that the compiler divided it into; kept only when each Function loads its own copy
-  // (own_instance).
+  // The host code, in the objects that the compiler divided it into; kept while no disk cache has it, and for good when
+  // each Function loads its own copy (own_instance).
   std::vector<std::vector<std::uint8_t>> objects;
   bool own_instance = false;  // Persistent or External containers: state belongs to a Function
   runtime::ProgramInfo info;
@@ -41,6 +43,11 @@ struct CompiledProgram {
   std::vector<std::uint8_t> device_code;                 // kept as long as `objects`
   std::vector<lower::Kernel> kernels;
   CompileStats stats;
+
+  // Disk caches that have been given the program, or gave it. Guards `objects` and `device_code` too, unless
+  // own_instance: then they don't change.
+  std::mutex disks_mutex;
+  std::vector<runtime::DiskCache*> disks;
 };
 
 // Everything that the result depends on besides the graph: resolved options, target, builds. Computed once per distinct

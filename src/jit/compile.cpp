@@ -1,4 +1,5 @@
 // compile(): keys, caches, handles. The only place that knows both the memory cache and the disk cache.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -36,7 +37,7 @@ std::int64_t since(Clock::time_point t) {
 // The process-wide state of this room. Never destroyed: compiled functions may outlive static destruction.
 struct Jit {
   runtime::MemoryCache<CompiledProgram> memory{kMemoryCacheBytes, [](const CompiledProgram& p) {
-                                                 const std::int64_t kept = p.own_instance ? p.stats.object_bytes : 0;
+                                                 const std::int64_t kept = p.objects.empty() ? 0 : p.stats.object_bytes;
                                                  return p.program->code().bytes() + p.source.size() +
                                                         static_cast<std::size_t>(kept);
                                                }};
@@ -107,6 +108,32 @@ Identity identify(const Graph& graph, const Jit::Environment& env) {
   return out;
 }
 
+// A disk has the program, or can't take it: what only served to write it is let go.
+void note_disk(CompiledProgram& p, runtime::DiskCache* disk) {
+  p.disks.push_back(disk);
+  if (p.own_instance) return;
+  p.objects = {};
+  p.device_code = {};
+}
+
+// A program from memory goes to disks that were not in use when it was made, or when it was asked for last.
+void store_late(CompiledProgram& p, const Identity& id, runtime::DiskCache* disk) {
+  if (disk == nullptr || !disk->writable()) return;
+  const std::lock_guard lock(p.disks_mutex);
+  if (std::find(p.disks.begin(), p.disks.end(), disk) != p.disks.end()) return;
+  if (!p.objects.empty()) {
+    disk->store(id.key, jit::to_entry(p, id.record));
+  } else {
+    for (runtime::DiskCache* other : p.disks) {
+      const auto entry = other->load(id.key, id.record);
+      if (!entry) continue;
+      disk->store(id.key, *entry);
+      break;
+    }
+  }
+  note_disk(p, disk);
+}
+
 std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit::Environment& env) {
   Jit& jit = Jit::get();
   const ir::Graph& g = graph.ir();
@@ -117,6 +144,7 @@ std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit
         auto p = jit::from_entry(g, env.options, id.placement, std::move(*entry));
         jit::observe(*p->program, p->program, g, env.options);
         p->stats.origin = CompileStats::Origin::kDisk;
+        note_disk(*p, disk);
         jit.disk_hits.fetch_add(1, std::memory_order_relaxed);
         return p;
       } catch (const Error& e) {  // a miss is always safe
@@ -129,11 +157,12 @@ std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit
   auto p = jit::build(g, env.options, env.target, id.placement);
   jit::observe(*p->program, p->program, g, env.options);
   jit.compilations.fetch_add(1, std::memory_order_relaxed);
-  if (disk != nullptr && disk->writable()) disk->store(id.key, jit::to_entry(*p, std::move(id.record)));
-  if (!p->own_instance) {
+  if (disk != nullptr && disk->writable()) {
+    disk->store(id.key, jit::to_entry(*p, std::move(id.record)));
+    note_disk(*p, disk);
+  } else if (*env.options.cache == CacheMode::kOff && !p->own_instance) {  // nobody else will ask for it
     p->objects = {};
-    p->device_code.clear();
-    p->device_code.shrink_to_fit();
+    p->device_code = {};
   }
   return p;
 }
@@ -224,6 +253,7 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   auto make_program = [&] { return made = make(graph, id, *env); };
   std::shared_ptr<CompiledProgram> p =
       *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(id.key, make_program);
+  if (p != made) store_late(*p, id, jit.disk(env->options));
   f->graph = graph.share();
   f->compiled = p;
   f->stats = p->stats;

@@ -202,22 +202,24 @@ DiskCache::DiskCache(DiskCacheOptions options) : options_(std::move(options)) {
     log(true, "The disk cache is off: none of SDFG_CACHE_DIR, XDG_CACHE_HOME and HOME names an absolute path.");
     return;
   }
-  if (open_folder()) writable_ = options_.mode != DiskCacheMode::kReadOnly;
+  folder_ = open_folder();
+  if (usable()) writable_ = options_.mode != DiskCacheMode::kReadOnly;
 }
 
 DiskCache::~DiskCache() {
   if (folder_ >= 0) close(folder_);
+  for (const int folder : removed_folders_) close(folder);
 }
 
 void DiskCache::log(bool important, const std::string& text) const {
   if (options_.log) options_.log(important, text);
 }
 
-bool DiskCache::open_folder() {
+int DiskCache::open_folder() const {
   const std::string& path = options_.directory;
   if (options_.mode != DiskCacheMode::kReadOnly && !make_directories(path)) {
     log(true, "The disk cache is off: its directory '" + path + "' cannot be created: " + error_text(errno) + ".");
-    return false;
+    return -1;
   }
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) {
@@ -226,15 +228,30 @@ bool DiskCache::open_folder() {
         "The disk cache is off: '" + path + "' " +
             (link ? std::string("is a symbolic link or no directory") : "cannot be opened: " + error_text(errno)) +
             ".");
-    return false;
+    return -1;
   }
   struct stat info{};
   if (fstat(folder, &info) != 0 || !owned_and_private(info)) {
     close(folder);
     log(true, "The disk cache is off: '" + path + "' belongs to another user or others may write to it.");
-    return false;
+    return -1;
   }
+  return folder;
+}
+
+// True if the directory had been removed and is there again.
+bool DiskCache::make_folder_again() {
+  const std::lock_guard lock(reopening_);
+  const int before = folder_;
+  struct stat ours{}, there{};
+  if (fstat(before, &ours) != 0) return false;
+  const bool exists = lstat(options_.directory.c_str(), &there) == 0;
+  if (exists && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) return true;  // another thread was first
+  const int folder = open_folder();
+  if (folder < 0) return false;
+  removed_folders_.push_back(before);
   folder_ = folder;
+  log(false, "The directory '" + options_.directory + "' of the disk cache was removed, and has been made again.");
   return true;
 }
 
@@ -352,7 +369,9 @@ bool DiskCache::store(const Digest& key, const CacheEntry& entry) {
     stop_writing("the process may not write files of " + std::to_string(image.size()) + " bytes (RLIMIT_FSIZE)");
     return false;
   }
-  const File shard(open_shard(key, true));
+  int opened = open_shard(key, true);
+  if (opened < 0 && errno == ENOENT && make_folder_again()) opened = open_shard(key, true);
+  const File shard(opened);
   if (!shard) {
     stop_writing("a folder cannot be made: " + error_text(errno));
     return false;
@@ -363,7 +382,8 @@ bool DiskCache::store(const Digest& key, const CacheEntry& entry) {
   {
     const File file(openat(shard.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) {
-      stop_writing("a file cannot be made: " + error_text(errno));
+      const int error = errno;
+      if (error != ENOENT) stop_writing("a file cannot be made: " + error_text(error));  // removed just now: next time
       return false;
     }
     if (!write_all(file.get(), image) || fsync(file.get()) != 0) {

@@ -72,14 +72,14 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  bool usable() const noexcept { return folder_ >= 0; }
+  bool usable() const noexcept { return folder_.load(std::memory_order_acquire) >= 0; }
   bool writable() const noexcept { return usable() && writable_.load(std::memory_order_relaxed); }
   const std::string& directory() const noexcept { return options_.directory; }
 
   // The entry of this key whose input record is `record`, byte for byte.
   std::optional<CacheEntry> load(const Digest& key, std::span<const std::uint8_t> record);
   // Publishes unless the key exists. Returns whether this call published. A full or read-only disk ends writing for the
-  // process.
+  // process; a directory that was removed meanwhile is made again.
   bool store(const Digest& key, const CacheEntry& entry);
 
   // For the command-line tool; these look at everything and may take long.
@@ -96,7 +96,8 @@ class DiskCache {
     std::vector<std::uint8_t> image;
     std::uint64_t inode = 0;
   };
-  bool open_folder();
+  int open_folder() const;  // -1: the log says why
+  bool make_folder_again();
   int open_shard(const Digest& key, bool create) const;
   std::optional<Found> read_file(const Digest& key) const;
   void remove_damaged(const Digest& key, std::uint64_t inode, const std::string& why);
@@ -105,7 +106,10 @@ class DiskCache {
   void log(bool important, const std::string& text) const;
 
   DiskCacheOptions options_;
-  int folder_ = -1;  // all paths are relative to this descriptor, so that the directory can't be swapped under us
+  // All paths are relative to this descriptor, so that the directory can't be swapped under us.
+  std::atomic<int> folder_{-1};
+  std::mutex reopening_;
+  std::vector<int> removed_folders_;  // descriptors of removed directories, which other threads may still be using
   std::atomic<bool> writable_{false};
   std::atomic<std::int64_t> next_sweep_check_{0};
   mutable std::atomic<std::int64_t> hits_{0}, misses_{0}, stores_{0}, corrupt_{0}, mismatches_{0};

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -370,15 +371,46 @@ TEST_CASE("An entry that is a link, a folder or a pipe is a miss", "[disk]") {
   for (int i = 1; i <= 3; ++i) CHECK_FALSE(cache.load(key_of(i), record_of(i)));
 }
 
-TEST_CASE("A directory removed under a running cache is a miss, not an error", "[disk]") {
+TEST_CASE("A directory removed under a running cache is a miss, and made again by the next store", "[disk]") {
   const Folder folder;
   Warnings warnings;
   DiskCache cache(warnings.options(folder.cache()));
   REQUIRE(cache.store(key_of(1), entry_of(1)));
   REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
   CHECK_FALSE(cache.load(key_of(1), record_of(1)));
-  CHECK_FALSE(cache.store(key_of(1), entry_of(1)));
   CHECK(cache.list().empty());
+  CHECK(cache.store(key_of(1), entry_of(1)));
+  CHECK(cache.load(key_of(1), record_of(1)));
+  CHECK(cache.list().size() == 1);
+  // Made again by somebody else, with another content.
+  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
+  DiskCache other(warnings.options(folder.cache()));
+  REQUIRE(other.store(key_of(2), entry_of(2)));
+  CHECK(cache.store(key_of(1), entry_of(1)));
+  CHECK(cache.load(key_of(2), record_of(2)));
+  CHECK(other.load(key_of(1), record_of(1)));
+  CHECK(warnings.texts.empty());
+  // A parent that can't be made ends writing with one warning.
+  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
+  spill(folder.cache(), {1});
+  CHECK_FALSE(cache.store(key_of(1), entry_of(1)));
+  CHECK_FALSE(cache.writable());
+}
+
+TEST_CASE("Many threads whose directory is removed make it again once", "[disk]") {
+  const Folder folder;
+  Warnings warnings;
+  DiskCache cache(warnings.options(folder.cache()));
+  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
+  std::atomic<int> stored{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] { stored += cache.store(key_of(t), entry_of(t)) ? 1 : 0; });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(stored == 8);
+  CHECK(cache.list().size() == 8);
+  CHECK(warnings.texts.empty());
 }
 
 TEST_CASE("Pruning removes the least recently used first, old ones, and left temporaries", "[disk]") {

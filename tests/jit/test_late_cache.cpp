@@ -1,0 +1,121 @@
+// Disk caches that come into use late, or go away while a process runs.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <sdfg/jit.hpp>
+#include <string>
+
+namespace {
+
+using namespace sdfg;
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "sdfg-limits-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+// Entries of a disk cache: files whose names are keys.
+int entries(const std::string& cache) {
+  int count = 0;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(cache, ignored), end; at != end; at.increment(ignored))
+    count += at->is_regular_file() && at->path().filename().string().size() == 64 ? 1 : 0;
+  return count;
+}
+
+Options plain() {
+  Options o;
+  o.cache = CacheMode::kMemory;
+  return o;
+}
+Options on_disk(const std::string& folder) {
+  Options o;
+  o.cache = CacheMode::kOn;
+  o.cache_dir = folder;
+  return o;
+}
+
+using Scale = void(double*, std::int64_t);
+Builder scale(const std::string& name, double factor) {
+  Builder g(name);
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N});
+  g.map({"i", 0, N}, [&](auto i) { A(i) = factor * A(i); });
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("a program from memory is written to the disk caches that are used later") {
+  const Folder f;
+  const std::string first = f / "first", second = f / "second";
+  double a[2] = {1, 2};
+  compile<Scale>(scale("late", 3), plain())(a, 2);
+  CHECK(compile<Scale>(scale("late", 3), on_disk(first)).stats().origin == CompileStats::Origin::kMemory);
+  CHECK(entries(first) == 1);
+  // Its object is gone from memory now: another folder gets it from the first.
+  CHECK(compile<Scale>(scale("late", 3), on_disk(second)).stats().origin == CompileStats::Origin::kMemory);
+  CHECK(entries(second) == 1);
+  for (const std::string& folder : {first, second}) {
+    clear_memory_cache();
+    const auto loaded = compile<Scale>(scale("late", 3), on_disk(folder));
+    CHECK(loaded.stats().origin == CompileStats::Origin::kDisk);
+    loaded(a, 2);
+  }
+  CHECK(a[1] == 54);
+}
+
+TEST_CASE("programs with a state of their own are written late, too, and still make new instances") {
+  const Folder f;
+  const auto counter = [] {
+    Builder g("late_counter");
+    auto R = g.array<std::int64_t>("R", {1});
+    auto n = g.persistent<std::int64_t>("n");
+    n += 1;
+    R(0) = n;
+    return g;
+  };
+  using Count = void(std::int64_t*);
+  const auto one = compile<Count>(counter(), plain());
+  const auto two = compile<Count>(counter(), on_disk(f / "c"));
+  CHECK(entries(f / "c") == 1);
+  const auto three = compile<Count>(counter(), on_disk(f / "c"));
+  std::int64_t r = 0;
+  one(&r);
+  one(&r);
+  CHECK(r == 2);
+  two(&r);
+  CHECK(r == 1);
+  three(&r);
+  CHECK(r == 1);
+}
+
+TEST_CASE("a cache folder that was removed is made again") {
+  const Folder f;
+  const Options o = on_disk(f / "c");
+  compile<Scale>(scale("kept", 5), o);
+  CHECK(entries(f / "c") == 1);
+  fs::remove_all(f / "c");
+  clear_memory_cache();
+  CHECK(compile<Scale>(scale("kept", 5), o).stats().origin == CompileStats::Origin::kCompiled);
+  CHECK(entries(f / "c") == 1);
+  clear_memory_cache();
+  CHECK(compile<Scale>(scale("kept", 5), o).stats().origin == CompileStats::Origin::kDisk);
+}
