@@ -2,6 +2,8 @@
 #include "analysis/access.hpp"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 
 namespace sdfg::analysis {
 
@@ -188,6 +190,43 @@ class Collector {
 AccessSet accesses_of(const ir::Graph& g, const ir::Sequence& s) {
   AccessSet out;
   Collector(g, out).sequence(s);
+  return out;
+}
+
+DistinctAccesses distinct(const AccessSet& set) {
+  DistinctAccesses out;
+  std::unordered_map<std::string, std::size_t> known;  // looked up only
+  // What the outermost element below the sequence assigns, or anything in it.
+  std::map<ir::Id, std::string> assigned;
+  const auto assigned_below = [&](const ir::Element& e) -> const std::string& {
+    const auto [at, fresh] = assigned.try_emplace(e.id);
+    if (!fresh) return at->second;
+    const auto collect = [&](const ir::Element& below) {
+      const auto* a = std::get_if<ir::Assign>(&below.kind);
+      if (a == nullptr) return;
+      for (const auto& item : a->items) at->second += item.symbol + ",";
+    };
+    collect(e);
+    for (const ir::Sequence* child : ir::child_sequences(e))
+      ir::walk(*child, [&](const ir::Element& below, const ir::Ancestors&) { collect(below); });
+    return at->second;
+  };
+  for (const Access& a : set.accesses) {
+    std::string key = a.container + "[" + a.subset.str() + "]";
+    key += a.placed ? 'p' : '-';
+    key += a.write ? 'w' : '-';
+    key += a.dynamic ? 'd' : '-';
+    if (a.wcr) key += std::to_string(static_cast<int>(*a.wcr));
+    for (const ir::Element* e : a.path) {
+      const bool binds = std::holds_alternative<ir::Map>(e->kind) || std::holds_alternative<ir::For>(e->kind) ||
+                         std::holds_alternative<ir::Consume>(e->kind);
+      if (binds) key += "/" + std::to_string(e->id);
+    }
+    if (!a.path.empty()) key += "=" + assigned_below(*a.path.front());
+    const auto [at, fresh] = known.try_emplace(std::move(key), out.first.size());
+    if (fresh) out.first.push_back(out.kind.size());
+    out.kind.push_back(at->second);
+  }
   return out;
 }
 

@@ -29,4 +29,13 @@ struct AccessSet {
 
 AccessSet accesses_of(const ir::Graph& g, const ir::Sequence& s);
 
+// One of all accesses that no question about dependence can tell apart (the same elements, moved in the same way, under
+// the same loops and assignments): positions in `set.accesses`, the first of each. A long body touches few places
+// often, and questions are asked of pairs.
+struct DistinctAccesses {
+  std::vector<std::size_t> first;  // of each kind
+  std::vector<std::size_t> kind;   // of each access: its position in `first`
+};
+DistinctAccesses distinct(const AccessSet& set);
+
 }  // namespace sdfg::analysis

@@ -229,18 +229,25 @@ Answer carried(const ir::Graph& g, const AccessSet& body, const std::vector<Para
   if (body.opaque) return {Truth::kUnknown, body.opaque_reason};
   const Names local(body.declared.begin(), body.declared.end());
   Names assigned;
-  for (const Access& a : body.accesses) assigned.merge(assigned_on(a.path));
+  const ir::Element* last = nullptr;  // accesses of one element follow each other
+  for (const Access& a : body.accesses) {
+    if (a.path.empty() || a.path.front() == last) continue;
+    last = a.path.front();
+    assigned.merge(assigned_on({last}));  // with everything below it
+  }
   const auto is_local = [&](const Access& a) { return local.contains(a.container.substr(0, a.container.find('.'))); };
   const auto may_alias = [&](const Access& a) {
     const ir::Container* c = g.containers.find(a.container.substr(0, a.container.find('.')));
     return c && (c->may_alias || c->kind == ir::ContainerKind::kReference);
   };
   Answer worst{Truth::kNo, "no two iterations touch a common element"};
-  for (std::size_t i = 0; i < body.accesses.size(); ++i) {
-    const Access& a = body.accesses[i];
+  const std::vector<std::size_t> first = distinct(body).first;
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Access& a = body.accesses[first[i]];
     if (is_local(a)) continue;
-    for (std::size_t k = i; k < body.accesses.size(); ++k) {
-      const Access& b = body.accesses[k];
+    for (std::size_t k = i; k < first.size(); ++k) {
+      const Access& b = body.accesses[first[k]];
       if ((!a.write && !b.write) || is_local(b)) continue;
       if (a.container != b.container) {
         if (may_alias(a) && may_alias(b))
@@ -248,6 +255,7 @@ Answer carried(const ir::Graph& g, const AccessSet& body, const std::vector<Para
         continue;
       }
       if (options.ignore_reductions && a.wcr && b.wcr && *a.wcr == *b.wcr && *a.wcr != ir::ReduceOp::kCustom) continue;
+      if (++pairs > kMostPairs) return {Truth::kUnknown, "there are too many different accesses to compare them"};
       Answer one = overlap(a, b, parameters, assigned, facts);
       if (one.truth == Truth::kYes) return one;
       if (one.truth == Truth::kUnknown) worst = std::move(one);

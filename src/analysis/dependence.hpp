@@ -26,6 +26,9 @@ struct Parameter {
 Answer overlap_across(const ir::Graph& g, const Access& a, const Access& b, const std::vector<Parameter>& parameters,
                       const symbolic::Facts& facts);
 
+// Pairs of accesses that one question looks at; beyond that the answer is unknown.
+inline constexpr std::size_t kMostPairs = 20'000;
+
 struct CarriedOptions {
   bool ignore_reductions = false;  // two accumulations by one operator are no conflict
 };

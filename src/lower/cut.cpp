@@ -19,6 +19,11 @@ namespace {
 constexpr std::size_t kLongFunction = 30000;
 constexpr std::size_t kPiece = 8000;
 constexpr std::size_t kLeastPiece = 2000;
+// Of loops that become vectors: the time of the code generator grows with the square of their bodies from some 200
+// statements on.
+constexpr std::size_t kLongLoop = 12000;
+constexpr std::size_t kStripPiece = 4000;
+constexpr int kStrip = 64;  // iterations: several vectors, and still thousands of bytes less than the first cache holds
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -197,6 +202,7 @@ class Cutter {
     Environment environment;
     for (const Parameter& p : body_.parameters)
       environment[p.name] = {.type = p.type, .is_parameter = true, .is_const = p.type.starts_with("const ")};
+    all_ = weight_of(body_.body) >= kLongFunction;
     list(body_.body, environment);
     return std::move(made_);
   }
@@ -223,18 +229,19 @@ class Cutter {
       if (weight_of(s) >= kPiece) inside(s, environment);
       declare(s, environment);
     }
-    pieces(statements, around);
+    if (all_) pieces(statements, around);
   }
 
-  // The body of a parallel loop is a function of its own already, and what is inside of a vector loop belongs together.
   void inside(Statement& s, const Environment& environment) {
     const auto of_loop = [&](const Text& variable, Variable description, const LoopHints& hints, Statements& body) {
-      if (hints.parallel || hints.simd || hints.unroll) return;
+      if (hints.parallel || hints.simd || hints.unroll) return;  // see of_threads and strips
       Environment inner = environment;
       inner[variable] = std::move(description);
       list(body, inner);
     };
     if (auto* f = std::get_if<For>(&s.node)) {
+      if (f->hints.simd && strips(*f, environment, s.origin)) return;
+      if (f->hints.parallel) of_threads(*f, environment);
       of_loop(f->variable, {.type = f->type, .is_const = true}, f->hints, f->body);
     } else if (auto* g = std::get_if<GeneralFor>(&s.node)) {
       of_loop(g->variable, {.type = g->type}, g->hints, g->body);
@@ -245,6 +252,106 @@ class Cutter {
     } else if (auto* b = std::get_if<Scope>(&s.node)) {
       list(b->body, environment);
     }
+  }
+
+  // The compiler makes a function of the body of a parallel loop, which may be as long as any.
+  void of_threads(For& f, const Environment& environment) {
+    if (f.hints.unroll) return;
+    Environment inner = environment;
+    inner[f.variable] = {.type = f.type, .is_const = true};
+    Statements* body = &f.body;
+    for (int level = 1; level < f.hints.collapse; ++level) {  // nothing may come between loops that are collapsed
+      auto* next = body->size() == 1 ? std::get_if<For>(&body->front().node) : nullptr;
+      if (next == nullptr) return;
+      inner[next->variable] = {.type = next->type, .is_const = true};
+      body = &next->body;
+    }
+    // A short one may become vectors, which calls would prevent.
+    if (!f.hints.simd || weight_of(*body) >= kLongFunction) list(*body, inner);
+  }
+
+  // The iterations of a vector loop may run in any order, so strips of them go through one part of the body after the
+  // other, each part a vector loop in a function of its own. (Calls from inside of the loop would keep it from becoming
+  // vectors.) False: the loop stays as it is.
+  bool strips(For& f, const Environment& environment, int origin) {
+    if (weight_of(f.body) < kLongLoop || f.step != "1" || f.comparison != Comparison::kLess || f.hints.collapse > 1 ||
+        f.hints.unroll || !f.hints.reductions.empty())
+      return false;
+    Mentions whole;
+    whole.add(f.body, 0);
+    if (whole.returns || whole.leaves || whole.verbatim || !whole.gotos.empty() || !whole.labels.empty()) return false;
+    // What an iteration leaves in a variable would be that of another strip.
+    for (const auto& [name, variable] : environment) {
+      if (!whole.changed.contains(name) || variable.is_array) continue;
+      if (!variable.is_pointer() || set_itself(f.body, 0, f.body.size(), name)) return false;
+    }
+    Statements body = std::move(f.body);
+    while (body.size() == 1 && std::holds_alternative<Scope>(body.front().node)) {  // braces alone
+      Statements inner = std::move(std::get<Scope>(body.front().node).body);
+      body = std::move(inner);
+    }
+    const std::vector<std::size_t> ends = parts_of(body);
+    if (ends.size() < 2) {
+      f.body = std::move(body);
+      return false;
+    }
+    const Text from = fresh_(f.variable + "_from");
+    const Text to = fresh_(f.variable + "_to");
+    Environment inner = environment;
+    inner[from] = inner[to] = {.type = f.type, .is_const = true};
+    Statements strip;
+    Declare last;
+    last.type = f.type;
+    last.name = to;
+    last.is_const = true;
+    const Text count = std::to_string(kStrip);
+    const Text bound = "(" + f.bound + ")";
+    last.init = bound + " - " + from + " > " + count + " ? " + from + " + " + count + " : " + bound;
+    strip.push_back(statement(std::move(last), origin));
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      For part;
+      part.type = f.type;
+      part.variable = f.variable;
+      part.begin = from;
+      part.bound = to;
+      part.hints.simd = true;
+      for (; begin < end; ++begin) part.body.push_back(std::move(body[begin]));
+      Statements one;
+      const int first = part.body.front().origin;
+      one.push_back(statement(std::move(part), first));
+      std::optional<Statement> call = piece(one, 0, 1, inner);
+      strip.push_back(call ? std::move(*call) : std::move(one.front()));
+    }
+    f.variable = from;
+    f.step = count;
+    f.hints.simd = false;
+    f.body = std::move(strip);
+    return true;
+  }
+
+  // Where a body can be divided: nothing that one part declares is used in a later one.
+  std::vector<std::size_t> parts_of(const Statements& body) const {
+    std::vector<Mentions> mentions(body.size());
+    std::map<Text, std::size_t, std::less<>> last;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      mentions[i].add(body[i], 0);
+      for (const Text& name : mentions[i].names) last[name] = i;
+    }
+    std::vector<std::size_t> ends;
+    std::size_t weight = 0, needed = 0;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      if (const auto* e = std::get_if<Evaluate>(&body[i].node); e != nullptr && e->value.starts_with("typedef "))
+        return {};
+      weight += weight_of(body[i]);
+      if (const auto* d = std::get_if<Declare>(&body[i].node)) needed = std::max(needed, last.at(d->name));
+      if (weight < kStripPiece || needed > i) continue;
+      ends.push_back(i + 1);
+      weight = 0;
+    }
+    if (!ends.empty() && weight < kLeastPiece) ends.pop_back();  // the rest goes with the last part
+    ends.push_back(body.size());
+    return ends;
   }
 
   static void declare(const Statement& s, Environment& environment) {
@@ -420,6 +527,7 @@ class Cutter {
   Function& body_;
   const std::function<Text(const Text&)>& fresh_;
   Mentions whole_;
+  bool all_ = false;  // the function is long itself, not only the body of some loop
   std::vector<Function> made_;
   std::set<Text, std::less<>> local_types_;
   std::map<Text, std::set<Text, std::less<>>, std::less<>> sets_;  // what each takes by reference
@@ -447,7 +555,7 @@ bool is_straight(const Unit& unit) {
 }
 
 std::vector<Function> cut(Function& body, const std::function<Text(const Text&)>& fresh) {
-  if (weight_of(body.body) < kLongFunction) return {};
+  if (weight_of(body.body) < kLongLoop) return {};
   return Cutter(body, fresh).run();
 }
 

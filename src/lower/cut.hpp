@@ -14,6 +14,9 @@ namespace sdfg::lower {
 // passed: pointers and what they only read by value, variables that they set by reference. A run that returns from
 // `body` says so by its result. `fresh` makes identifiers that nothing else has.
 //
+// The body of a long loop whose iterations may run in any order is divided, too: strips of iterations go through one
+// part after the other.
+//
 // Where a run uses both a restrict-qualified pointer and one that may point to the same memory (a view), its parameters
 // are not qualified: in the run, neither comes from the other.
 std::vector<Function> cut(Function& body, const std::function<Text(const Text&)>& fresh);

@@ -131,6 +131,41 @@ TEST_CASE("locals of the body, aliases and unknown code") {
   CHECK(answer().reason.find("share memory") != std::string::npos);
 }
 
+TEST_CASE("accesses that are alike are looked at once, others up to a limit") {
+  ir::Graph g("g");
+  array(g, "A", ScalarType::kFloat64, {"N", "N"});
+  array(g, "B", ScalarType::kFloat64, {"N"});
+  symbol(g, "N");
+  symbol(g, "k", ir::BinderKind::kAssigned);
+  ir::Element& m = map(g, g.body, kI);
+  const auto answer = [&] {
+    const auto& the_map = std::get<ir::Map>(m.kind);
+    return analysis::carried(g, analysis::accesses_of(g, the_map.body), analysis::parameters_of(the_map),
+                             ir::facts_inside(g, ir::base_facts(g), m, the_map.body));
+  };
+  for (int n = 0; n < 500; ++n) compute(g, body(m), "t", "o = x", {{"x", "B", "i"}}, {{"o", "A", "i, 0"}});
+  const analysis::AccessSet set = analysis::accesses_of(g, body(m));
+  const analysis::DistinctAccesses kinds = analysis::distinct(set);
+  CHECK(set.accesses.size() == 1000);
+  CHECK(kinds.first == std::vector<std::size_t>{0, 1});
+  CHECK(kinds.kind[998] == 0);
+  CHECK(kinds.kind[999] == 1);
+  CHECK(answer().truth == Truth::kNo);
+  // The same place under a loop, and beside an assignment, are others.
+  ir::Element& l = loop(g, body(m), "t", "0", "t < 3", "t + 1");
+  compute(g, body(l), "t", "o = x", {{"x", "B", "i"}}, {{"o", "A", "i, 0"}});
+  ir::Element& b = g.append(body(m), ir::Block());
+  ir::Assign a;
+  a.items = {{"k", expression("i")}};
+  g.append(body(b), std::move(a));
+  compute(g, body(b), "t", "o = x", {{"x", "B", "i"}}, {{"o", "A", "i, 0"}});
+  CHECK(analysis::distinct(analysis::accesses_of(g, body(m))).first.size() == 6);
+  CHECK(answer().truth == Truth::kNo);
+  for (int n = 1; n < 300; ++n) compute(g, body(m), "t", "o = 1.0", {}, {{"o", "A", "i, " + std::to_string(n)}});
+  CHECK(answer().truth == Truth::kUnknown);
+  CHECK(answer().reason.find("too many") != std::string::npos);
+}
+
 TEST_CASE("an index by data is unknown, an index by an assigned symbol too") {
   ir::Graph g("g");
   array(g, "A", ScalarType::kFloat64, {"N"});

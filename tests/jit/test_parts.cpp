@@ -172,6 +172,47 @@ TEST_CASE("a long body is cut into functions that do the same") {
   CHECK(compile(long_body("short_body", 2)).source().find("short_body_1") == std::string::npos);
 }
 
+TEST_CASE("a long body of a map goes through strips and does the same") {
+  const auto long_map = [](const std::string& name, int statements, bool threads, bool branches) {
+    Builder g(name);
+    auto N = g.symbol("N");
+    auto x = g.array<double>("x", {N});
+    auto y = g.array<double>("y", {N});
+    auto total = g.array<double>("total", {1});
+    g.order({"x", "y", "total", "N"});
+    g.map({"i", 1, N - 1},
+          [&](auto i) {
+            for (int k = 0; k < statements; ++k) {
+              auto t = g.local("t" + std::to_string(k), x(i - 1) * (0.25 + 0.0001 * k));
+              y(i) = 0.5 * y(i) + 0.125 * t * x(i + 1);
+              if (branches) {
+                g.if_(y(i) > 3.0, [&] { y(i) = y(i) - t; });  // no vectors
+              } else {
+                y(i) = min(y(i), 3.0 + t);
+              }
+            }
+          },
+          {.schedule = threads ? Schedule::kParallel : Schedule::kSequential});
+    total(0) = 1.0;
+    return g;
+  };
+  for (const int level : {0, 3}) {
+    for (const bool threads : {false, true}) {
+      for (const bool branches : {false, true}) {
+        Options o;
+        o.cache = CacheMode::kMemory;
+        o.opt_level = level;
+        o.validate = ValidateMode::kAlways;
+        const auto f = compile<Maps>(long_map("long_map", 300, threads, branches), o);
+        const bool strips = f.source().find("i_from") != std::string::npos;
+        CHECK(strips == (level == 3 && !branches));
+        for (const std::int64_t n : {0, 1, 2, 3, 65, 66, 67, 130, 1009}) CHECK_NOTHROW(results(f, n));
+      }
+    }
+  }
+  CHECK(compile(long_map("few", 20, true, false)).source().find("i_from") == std::string::npos);
+}
+
 TEST_CASE("source, parts and objects of a program are the same for any number of lanes and threads of the machine") {
   const Folder one("one"), many("many");
   Options alone = with(one), crowd = with(many);

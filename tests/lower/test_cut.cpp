@@ -155,3 +155,109 @@ TEST_CASE("a declaration moves with all its uses or stays") {
   CHECK_FALSE(has(r.body, "const double v5 ="));
   CHECK(has(r.pieces, "const double v5 = B[5];"));
 }
+
+namespace {
+
+// A loop over `i` whose body is so many statements `B[i] = A[i] * k`.
+For long_loop(int count, LoopHints hints) {
+  For f;
+  f.type = "int64_t";
+  f.variable = "i";
+  f.begin = "0";
+  f.bound = "N - 1";
+  f.hints = std::move(hints);
+  for (int k = 0; k < count; ++k)
+    f.body.push_back(statement(Store{"A[i]", "=", "A[i] * " + std::to_string(k) + ".0 + B[i]"}));
+  return f;
+}
+Result cut_loop(For f) {
+  Statements s;
+  s.push_back(statement(std::move(f)));
+  return cut_text(kParameters, std::move(s));
+}
+LoopHints vectors(bool parallel) {
+  LoopHints h;
+  h.parallel = parallel;
+  h.simd = true;
+  return h;
+}
+
+}  // namespace
+
+TEST_CASE("strips of a long vector loop go through parts of its body") {
+  for (const bool parallel : {false, true}) {
+    const Result r = cut_loop(long_loop(400, vectors(parallel)));
+    CHECK(has(r.body, parallel ? "#pragma omp parallel for" : "f("));
+    CHECK_FALSE(has(r.body, "simd"));
+    CHECK(has(r.body, "for (int64_t i_from_0 = 0; i_from_0 < N - 1; i_from_0 += 64)"));
+    CHECK(has(r.body, "const int64_t i_to_1 = (N - 1) - i_from_0 > 64 ? i_from_0 + 64 : (N - 1);"));
+    CHECK(has(r.body, "f_1_2(A, B, i_from_0, i_to_1);"));
+    CHECK(has(r.body, "f_2_3(A, B, i_from_0, i_to_1);"));
+    CHECK(has(r.pieces, "#pragma omp simd"));
+    CHECK(has(r.pieces, "for (int64_t i = i_from_0; i < i_to_1; ++i)"));
+    CHECK(has(r.pieces, "A[i] = A[i] * 399.0 + B[i];"));
+    CHECK_FALSE(has(r.body, "A[i]"));
+  }
+  // Braces around all of it, and variables that belong to one part each.
+  For f = long_loop(0, vectors(true));
+  Scope braces;
+  for (int k = 0; k < 300; ++k) {
+    const Text name = "t" + std::to_string(k);
+    braces.body.push_back(statement(declared("double", name, "B[i] + " + std::to_string(k))));
+    braces.body.push_back(statement(Store{"A[i]", "=", "A[i] * " + name}));
+  }
+  f.body.push_back(statement(std::move(braces)));
+  const Result r = cut_loop(std::move(f));
+  CHECK(has(r.body, "f_1_2(A, B, i_from_0, i_to_1);"));
+  CHECK(has(r.pieces, "double t299 = B[i] + 299;"));
+  CHECK_FALSE(has(r.body, "t0"));
+}
+
+TEST_CASE("what iterations of a vector loop share, or pass on in variables, keeps its body whole") {
+  CHECK(cut_loop(long_loop(150, vectors(false))).pieces.empty());  // short
+  LoopHints reduces = vectors(false);
+  reduces.reductions = {{"+", "sum"}};
+  CHECK(cut_loop(long_loop(400, reduces)).pieces.empty());
+  LoopHints collapsed = vectors(true);
+  collapsed.collapse = 2;
+  CHECK(cut_loop(long_loop(400, collapsed)).pieces.empty());
+  For jumps = long_loop(400, vectors(false));
+  If test;
+  test.branches.push_back({"A[i] < 0", {statement(Continue{})}});
+  jumps.body.push_back(statement(std::move(test)));
+  CHECK(cut_loop(std::move(jumps)).pieces.empty());
+  For local = long_loop(400, vectors(false));
+  local.body.insert(local.body.begin(), statement(declared("double", "t", "B[i]")));
+  local.body.push_back(statement(Store{"A[i]", "+=", "t"}));
+  CHECK(cut_loop(std::move(local)).pieces.empty());
+  // A variable around the loop that an iteration sets.
+  Statements s;
+  s.push_back(statement(declared("double", "seen", "0.0")));
+  For sets = long_loop(400, vectors(false));
+  sets.body.push_back(statement(Store{"seen", "=", "A[i]"}));
+  s.push_back(statement(std::move(sets)));
+  CHECK(cut_text(kParameters, std::move(s)).pieces.empty());
+}
+
+TEST_CASE("the body of a long parallel loop is cut like a function") {
+  LoopHints threads;
+  threads.parallel = true;
+  const Result r = cut_loop(long_loop(1000, threads));
+  CHECK(has(r.body, "#pragma omp parallel for"));
+  CHECK(has(r.body, "for (int64_t i = 0; i < N - 1; ++i)"));
+  CHECK(has(r.body, "f_1_0(A, B, i);"));
+  CHECK(has(r.pieces, "void f_1_0(double* __restrict A, const double* __restrict B, const int64_t i)"));
+  // Loops that are collapsed stay nested.
+  threads.collapse = 2;
+  For outer;
+  outer.type = "int64_t";
+  outer.variable = "j";
+  outer.begin = "0";
+  outer.bound = "N";
+  outer.hints = threads;
+  outer.body.push_back(statement(long_loop(1000, {})));
+  const Result c = cut_loop(std::move(outer));
+  CHECK(has(c.body, "for (int64_t j = 0; j < N; ++j)"));
+  CHECK(has(c.body, "for (int64_t i = 0; i < N - 1; ++i)"));
+  CHECK(has(c.body, "f_1_0(A, B, i);"));
+}

@@ -17,17 +17,27 @@ std::set<ir::Id> shared_writes(const ir::Graph& g, const ir::Map& m, const symbo
   const analysis::AccessSet set = analysis::accesses_of(g, m.body);
   const std::set<std::string, std::less<>> local(set.declared.begin(), set.declared.end());
   const std::vector<analysis::Parameter> parameters = analysis::parameters_of(m);
-  for (const analysis::Access& a : set.accesses) {
+  const analysis::DistinctAccesses kinds = analysis::distinct(set);
+  std::size_t pairs = 0;
+  std::vector<bool> meets;
+  for (const std::size_t at : kinds.first) {
+    const analysis::Access& a = set.accesses[at];
+    meets.push_back(false);
     if (!a.wcr || !a.write || local.contains(a.container)) continue;
     const ir::Container* c = ir::resolve(g, a.container);
     if (c == nullptr) continue;
     if (c->storage == ir::Storage::kRegister && m.schedule != ir::Schedule::kDevice) continue;  // one per thread
     const bool alone = !c->may_alias && c->kind != ir::ContainerKind::kReference &&
-                       std::ranges::all_of(set.accesses, [&](const analysis::Access& b) {
-                         return b.container != a.container ||
+                       std::ranges::all_of(kinds.first, [&](std::size_t other) {
+                         const analysis::Access& b = set.accesses[other];
+                         if (b.container != a.container) return true;
+                         return ++pairs <= analysis::kMostPairs &&
                                 analysis::overlap_across(g, a, b, parameters, facts).truth == symbolic::Truth::kNo;
                        });
-    if (!alone) out.insert(a.id);
+    meets.back() = !alone;
+  }
+  for (std::size_t k = 0; k < set.accesses.size(); ++k) {
+    if (meets[kinds.kind[k]]) out.insert(set.accesses[k].id);
   }
   return out;
 }

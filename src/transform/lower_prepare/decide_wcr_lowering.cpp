@@ -16,16 +16,25 @@ std::set<ir::Id> private_writes(const ir::Graph& g, const ir::Map& m, const symb
   const analysis::AccessSet set = analysis::accesses_of(g, m.body);
   const std::set<std::string, std::less<>> local(set.declared.begin(), set.declared.end());
   const std::vector<analysis::Parameter> parameters = analysis::parameters_of(m);
-  for (const analysis::Access& a : set.accesses) {
+  const analysis::DistinctAccesses kinds = analysis::distinct(set);
+  std::size_t pairs = 0;
+  std::vector<bool> alone;
+  for (const std::size_t at : kinds.first) {
+    const analysis::Access& a = set.accesses[at];
+    alone.push_back(false);
     if (!a.wcr || !a.write) continue;
     const ir::Container* c = g.containers.find(a.container.substr(0, a.container.find('.')));
-    const bool alone = local.contains(a.container) ||
-                       (c && !c->may_alias && c->kind != ir::ContainerKind::kReference &&
-                        std::ranges::all_of(set.accesses, [&](const analysis::Access& b) {
-                          return b.container != a.container ||
-                                 analysis::overlap_across(g, a, b, parameters, facts).truth == symbolic::Truth::kNo;
-                        }));
-    if (alone) out.insert(a.id);
+    alone.back() = local.contains(a.container) ||
+                   (c && !c->may_alias && c->kind != ir::ContainerKind::kReference &&
+                    std::ranges::all_of(kinds.first, [&](std::size_t other) {
+                      const analysis::Access& b = set.accesses[other];
+                      if (b.container != a.container) return true;
+                      return ++pairs <= analysis::kMostPairs &&
+                             analysis::overlap_across(g, a, b, parameters, facts).truth == symbolic::Truth::kNo;
+                    }));
+  }
+  for (std::size_t k = 0; k < set.accesses.size(); ++k) {
+    if (alone[kinds.kind[k]]) out.insert(set.accesses[k].id);
   }
   return out;
 }
