@@ -101,7 +101,8 @@ class SDFG_EXPORT IfChain {
   std::uint64_t stamp_;
 };
 
-/// Assumptions on a symbol, both ends included. The compiled function relies on them.
+/// Assumptions on a symbol, both ends included. The compiled function relies on them; only calls through `bind` check
+/// them.
 struct SymbolOptions {
   std::optional<Index> lower = {};
   std::optional<Index> upper = {};
@@ -249,6 +250,8 @@ class SDFG_EXPORT Builder {
     return add_symbol(name, kScalarTypeOf<T>, options, where);
   }
   /// An array of the caller; the rank is that of the extent list. C order without gaps unless options say otherwise.
+  /// The compiled function relies on its arguments not overlapping each other, except those with `.may_alias = true`
+  /// (arguments that are only read may overlap anyway).
   template <typename T, std::size_t R>
   Array<T, R> array(std::string_view name, const Index (&extents)[R], const ArrayOptions& options = {},
                     Where where = Where::current()) {
@@ -288,7 +291,9 @@ class SDFG_EXPORT Builder {
     detail::store(a.ref(), detail::StoreOp::kSet, detail::stored<T, 0>(value, where), where);
     return a;
   }
-  /// Memory kept between calls of the compiled function.
+  /// Memory kept between calls of the compiled function; host memory starts with zeros. What it holds is kept as long
+  /// as its size stays the same: a call whose symbols give it another size in bytes starts anew, and a warning says so
+  /// once.
   template <typename T, std::size_t R>
   Array<T, R> persistent(std::string_view name, const Index (&extents)[R], const ArrayOptions& options = {},
                          Where where = Where::current()) {
@@ -298,7 +303,7 @@ class SDFG_EXPORT Builder {
   Array<T, 0> persistent(std::string_view name, const ArrayOptions& options = {}, Where where = Where::current()) {
     return declare<T, 0>(detail::Declaration::kPersistent, name, nullptr, options, where);
   }
-  /// Memory that the application supplies as workspace.
+  /// Memory that the application supplies as workspace: see `AnyFunction::set_workspace`.
   template <typename T, std::size_t R>
   Array<T, R> external(std::string_view name, const Index (&extents)[R], const ArrayOptions& options = {},
                        Where where = Where::current()) {
@@ -371,14 +376,20 @@ class SDFG_EXPORT Builder {
   void point(const Array<T, R>& reference, const Window<T, Q>& at, Where where = Where::current()) {
     set_reference(reference.ref(), at.ref(), where);
   }
-  /// A queue, growing as needed, or of at most `capacity` values: a push beyond that, or a pop with nothing there,
-  /// fails the call with Error(kLaunch).
+  /// A queue that grows as needed. A pop with nothing there fails the call with Error(kLaunch).
   template <typename T>
-  Stream<T, 0> stream(std::string_view name, const Index& capacity = 0, Where where = Where::current()) {
+  Stream<T, 0> stream(std::string_view name, Where where = Where::current()) {
+    return Stream<T, 0>(declare_stream(name, kScalarTypeOf<T>, nullptr, 0, {}, where));
+  }
+  /// A queue of at most so many values: `g.stream<double>("s", sdfg::Capacity(N))`. A push beyond that fails the call,
+  /// too.
+  template <typename T, std::same_as<Capacity> C>
+  Stream<T, 0> stream(std::string_view name, const C& capacity, Where where = Where::current()) {
     return Stream<T, 0>(declare_stream(name, kScalarTypeOf<T>, nullptr, 0, capacity, where));
   }
+  /// An array of queues with the extents in braces, each of which grows as needed or has the capacity.
   template <typename T, std::size_t R>
-  Stream<T, R> stream(std::string_view name, const Index (&extents)[R], const Index& capacity = 0,
+  Stream<T, R> stream(std::string_view name, const Index (&extents)[R], const Capacity& capacity = {},
                       Where where = Where::current()) {
     return Stream<T, R>(declare_stream(name, kScalarTypeOf<T>, extents, R, capacity, where));
   }
@@ -598,7 +609,7 @@ class SDFG_EXPORT Builder {
                                       Where where);
   void set_reference(const detail::WindowRef& reference, const detail::WindowRef& at, Where where);
   detail::WindowRef declare_stream(std::string_view name, ScalarType type, const Index* extents, std::size_t rank,
-                                   const Index& capacity, Where where);
+                                   const Capacity& capacity, Where where);
   detail::OpenScope open_consume(const detail::WindowRef& stream, const ConsumeOptions& options,
                                  detail::ExprRef& element, Where where);
   detail::OpenScope open_state(std::string_view label, Where where);

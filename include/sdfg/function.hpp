@@ -136,7 +136,8 @@ class SDFG_EXPORT BoundCall {
   /// Binds a callback.
   BoundCall& bind_function(std::string_view name, void (*function)());
 
-  /// Runs the function. Throws Error(kUsage) naming what is missing or what shapes disagree, or the error of the call.
+  /// Runs the function. Throws Error(kUsage) naming what is missing, a symbol beyond the bounds that the graph states
+  /// for it, or what shapes disagree; or the error of the call.
   void call();
 
  private:
@@ -162,7 +163,7 @@ class SDFG_EXPORT AnyFunction {
   const std::string& name() const;
   /// Parameters in call order.
   std::span<const Parameter> parameters() const;
-  /// "void(double* A, double* B, int64 N, int64 T)".
+  /// "void(double* A, double* B, double (*f)(double), int64_t N)".
   std::string signature() const;
   /// The generated C++ text.
   std::string source() const;
@@ -189,7 +190,8 @@ class SDFG_EXPORT AnyFunction {
   /// Bytes of caller-supplied memory that External containers need for these symbol values (in order of the parameters
   /// that are symbols).
   std::int64_t workspace_size(std::span<const std::int64_t> symbols) const;
-  /// Supplies that memory: at least workspace_size bytes, 64-byte aligned, alive during calls.
+  /// Supplies that memory: at least workspace_size bytes, 64-byte aligned, alive during calls. Throws Error(kUsage) for
+  /// an address that is not; a null pointer takes the memory away.
   void set_workspace(void* memory, std::int64_t bytes) const;
 
   detail::FunctionImpl& impl() const { return *impl_; }
@@ -249,7 +251,12 @@ class CompileResult {
     return std::get<0>(state_);
   }
   Function<Signature>& operator*() { return value(); }
-  const Error& error() const { return std::get<1>(state_); }
+  /// The reason; throws Error(kUsage) if there is a function.
+  const Error& error() const {
+    if (const Error* e = std::get_if<Error>(&state_)) return *e;
+    throw Error(ErrorClass::kUsage, "the compilation succeeded, so there is no error to look at", {},
+                "ask the result first whether it holds a function: if (!result) ... result.error()");
+  }
 
  private:
   std::variant<Function<Signature>, Error> state_;

@@ -55,6 +55,18 @@ class Stream<T, 0> : public Queue<T> {
   std::string name() const { return detail::name_of(this->ref()); }
 };
 
+/// How many values a queue holds at most, 0 for no limit. A type of its own, since numbers in braces are extents of an
+/// array of queues: `g.stream<double>("s", sdfg::Capacity(N))`.
+class Capacity {
+ public:
+  Capacity() = default;
+  explicit Capacity(const Index& values) : values_(values) {}
+  const Index& values() const noexcept { return values_; }
+
+ private:
+  Index values_ = 0;
+};
+
 /// Options of `g.consume`.
 struct ConsumeOptions {
   std::string label;

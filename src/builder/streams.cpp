@@ -7,7 +7,7 @@ using detail::BuilderImpl;
 using detail::location_of;
 
 detail::WindowRef Builder::declare_stream(std::string_view name, ScalarType type, const Index* extents,
-                                          std::size_t rank, const Index& capacity, Where where_) {
+                                          std::size_t rank, const Capacity& capacity, Where where_) {
   const SourceLocation where = location_of(where_);
   BuilderImpl& b = *impl_;
   b.check_usable(where);
@@ -19,7 +19,7 @@ detail::WindowRef Builder::declare_stream(std::string_view name, ScalarType type
   ir::Extents shape;
   for (std::size_t d = 0; d < rank; ++d) shape.push_back(b.resolve_index(extents[d], where));
   c.layout = ir::Layout::packed(std::move(shape));
-  c.buffer_size = b.resolve_index(capacity, where);
+  c.buffer_size = b.resolve_index(capacity.values(), where);
   c.name = b.claim_local(name, where);
   const std::string unique = c.name;
   b.declare(std::move(c), std::string(name));

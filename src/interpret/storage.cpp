@@ -84,6 +84,9 @@ void Storage::allocate(int slot) {
       for (Queue& q : *c.queues) {
         q.desc = c.desc;
         q.capacity = plan(slot).buffer_size(frame_);
+        if (q.capacity < 0)
+          throw Error(ErrorClass::kLaunch,
+                      "stream '" + path(slot) + "' would have the capacity " + std::to_string(q.capacity));
       }
       return;
     case ir::ContainerKind::kScalar:

@@ -107,6 +107,17 @@ std::int64_t AnyFunction::workspace_size(std::span<const std::int64_t> symbols) 
 }
 
 void AnyFunction::set_workspace(void* memory, std::int64_t bytes) const {
+  constexpr std::uintptr_t kAlignment = 64;  // what lower promises the compiler for External containers
+  const std::string name = "the workspace of '" + need(impl_).graph->name + "'";
+  if (bytes < 0) throw Error(ErrorClass::kUsage, name + " has " + std::to_string(bytes) + " bytes");
+  if (memory == nullptr && bytes > 0)
+    throw Error(ErrorClass::kUsage, name + " of " + std::to_string(bytes) + " bytes is a null pointer");
+  if (const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(memory) % kAlignment; beyond != 0) {
+    throw Error(ErrorClass::kUsage,
+                name + " begins " + std::to_string(beyond) + " bytes after a multiple of " +
+                    std::to_string(kAlignment) + " bytes, but its alignment has to be " + std::to_string(kAlignment),
+                {}, "std::aligned_alloc(64, size), with a size that is a multiple of 64, gives such memory");
+  }
   const_cast<runtime::Program&>(*need(impl_).program).set_workspace(memory, bytes);
 }
 

@@ -37,7 +37,7 @@ struct CallState {
 enum class FailCode : std::int32_t {
   kNone = 0,
   kOutOfMemory = 1,     // values: bytes
-  kNegativeExtent = 2,  // values: dimension, extent
+  kNegativeExtent = 2,  // values: dimension, extent; or -1, elements in all; or -2, bytes in all
   kOverflow = 3,        // values: none; integer overflow in the extent or size of the container
   kOutOfBounds = 4,     // values: dimension, index, extent
   kZeroStep = 5,        // values: step
@@ -55,7 +55,8 @@ enum class FailCode : std::int32_t {
   kRecursion = 16,    // values: none; a program with persistent containers was entered while its own call runs
   kObserver = 17,     // values: none; what watches the call found it wrong, its Error is the cause
   // Of generated code again.
-  kStreamEmpty = 18,  // values: none; a stream was popped that had nothing
+  kStreamEmpty = 18,       // values: none; a stream was popped that had nothing
+  kNegativeCapacity = 19,  // values: capacity
 };
 
 // The libraries that the `library` entry knows. Symbols have C linkage: cblas_dgemm, dgetrf_, LAPACKE_dgetrf,

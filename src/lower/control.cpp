@@ -564,7 +564,9 @@ void Lowering::consume(const ir::Element& e, const ir::Consume& c) {
       c.schedule == ir::Schedule::kParallel && parallel_depth_ == 0 && options_.openmp && !c.num_workers.is_one();
   needs_call_ = true;
   support_.need(Helper::kFailed);
-  const Text queue = base(c.stream) + (stream.transient ? ".queue" : "");
+  if (!is_single_queue(stream))
+    unsupported(e.id, "a consume scope over all queues of the stream '" + stream.name + "'");
+  const Text queue = queue_at(c.stream, {}, e.id);
   const Text busy = names_.fresh("busy");
   const Text name = names_.of(c.element);
 

@@ -452,9 +452,6 @@ void Lowering::device_fill(const Side& to, const tasklet::Value& value, const st
 void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, const Text& comment) {
   const ir::Container& source = container(from.path);
   const ir::Container& target = container(to.path);
-  const auto queue = [&](const Side& side, const ir::Container& c) {
-    return base(side.path) + (c.transient ? ".queue" : "");
-  };
   needs_call_ = true;
   if (source.kind == ir::ContainerKind::kStream && target.kind != ir::ContainerKind::kStream) {
     // Pops what is there into consecutive elements.
@@ -462,6 +459,7 @@ void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, cons
     if (dims.size() > 1 || !(source.type == target.type))
       unsupported(origin, "a copy from a stream to more than a run of elements of its type");
     Statements inner = collect([&] {
+      const Text queue = queue_at(from.path, from.subset, origin);
       const Text count = names_.fresh("count");
       Declare d;
       d.type = "int64_t";
@@ -471,7 +469,7 @@ void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, cons
       const std::vector<Text> at = moved_indices(to.subset, dims, std::vector<Text>(dims.size(), count));
       While loop;
       loop.condition = count + " < " + parenthesised(expr(dims.empty() ? Expr(1) : dims[0].size)) +
-                       " && sdfg_abi->stream_pop(call, " + queue(from, source) + ", &" + element_of(to.path, at) + ")";
+                       " && sdfg_abi->stream_pop(call, " + queue + ", &" + element_of(to.path, at) + ")";
       loop.body.push_back(statement(Evaluate{"++" + count}, ordinal(origin)));
       emit(std::move(loop), origin);
     });
@@ -483,8 +481,9 @@ void Lowering::stream_copy(const Side& from, const Side& to, ir::Id origin, cons
     const std::vector<Running> dims = running(from.subset, source.layout, facts());
     const std::vector<Text> variables = fresh_counters(dims.size());
     const std::vector<Text> at = moved_indices(from.subset, dims, variables);
+    const Text queue = queue_at(to.path, to.subset, origin);
     Statements body;
-    body.push_back(push(to.path, "&" + element_of(from.path, at), origin));
+    body.push_back(push(to.path, queue, "&" + element_of(from.path, at), origin));
     emit_nested(variables, dims, std::move(body), origin, comment);
     return;
   }

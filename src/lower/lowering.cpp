@@ -63,6 +63,11 @@ Unit Lowering::host_unit() {
       }
       const Text element = c->kind == ir::ContainerKind::kStructure ? container_structure(*c) : type_text(c->type);
       if (c->kind == ir::ContainerKind::kStream) {
+        if (!is_single_queue(*c)) {
+          throw Error(ErrorClass::kUsage,
+                      "The argument '" + p + "' is an array of streams; a function takes single streams only.",
+                      {{"container '" + c->name + "'", c->location}});
+        }
         type = plain = "void*";
       } else if (!is_pointer(p)) {
         plain = element;

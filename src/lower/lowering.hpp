@@ -183,6 +183,7 @@ class Lowering {
   void declare_container(const ir::Container& c, bool& needs_braces);
   void declare_structure(const ir::Container& c, bool& needs_braces);
   void declare_view(const ir::Container& c);
+  void declare_stream(const ir::Container& c);
   void declare_persistent();
   void once(const Text& name, const Text& what, const std::string& text);
   void declare_constant(const ir::Container& c);
@@ -193,9 +194,12 @@ class Lowering {
   bool fits_stack(const ir::Container& c) const;
   std::vector<const ir::Container*> in_dependency_order(const std::vector<std::string>& locals) const;
 
-  // A push of what `address` points to, and a pop into it; a full or empty stream fails the call.
-  Statement push(std::string_view stream, const Text& address, ir::Id origin);
-  Statement pop(std::string_view stream, const Text& address, ir::Id origin);
+  static bool is_single_queue(const ir::Container& c);
+  // The runtime's handle of a queue: the container's own, or that of an element of an array of queues.
+  Text queue_at(std::string_view stream, const ir::Subset& subset, ir::Id origin);
+  // A push of what `address` points to, and a pop into it; a full or empty queue fails the call.
+  Statement push(std::string_view stream, const Text& queue, const Text& address, ir::Id origin);
+  Statement pop(std::string_view stream, const Text& queue, const Text& address, ir::Id origin);
 
   // ---- spelling (access.cpp) ----
   const ir::Container& container(std::string_view path) const;

@@ -74,6 +74,38 @@ void Lowering::check_extents(const ir::Container& c) {
   }
 }
 
+// A queue, or an array of them; see queue_at.
+void Lowering::declare_stream(const ir::Container& c) {
+  needs_call_ = true;
+  const symbolic::Facts& outside = facts_at_depth(path_.empty() ? 0 : path_.size() - 1);
+  const Text capacity = expr(c.buffer_size);
+  if (symbolic::is_nonnegative(c.buffer_size, outside) != symbolic::Truth::kYes) {
+    support_.need(Helper::kFail);
+    Statements report;
+    report.push_back(statement(
+        Evaluate{"sdfg_fail(call, 19, " + std::to_string(container_ordinal(c.name)) + ", " + capacity + ")"}));
+    check_failed(parenthesised(capacity) + " < 0", 0, std::move(report));
+  }
+  const bool single = is_single_queue(c);
+  Declare d;
+  d.name = names_.of(c.name);
+  d.is_constructor = true;
+  if (single) {
+    support_.need(Helper::kStreamOwner);
+    d.type = "sdfg_stream";
+    d.init = "call, ";
+  } else {
+    check_extents(c);
+    support_.need(Helper::kStreamsOwner);
+    d.type = "sdfg_streams";
+    d.init = "call, " + std::to_string(container_ordinal(c.name)) + ", " + size_call(c) + ", ";
+  }
+  d.init += "sizeof(" + type_text(c.type) + "), " + capacity;
+  const Text made = d.name + (single ? ".queue" : ".complete");
+  emit(std::move(d), 0, label_of(c));
+  check_failed("!" + made, 0);
+}
+
 bool Lowering::has_size_helper(const ir::Container& c) const {
   const symbolic::Expr& total = c.layout.total_size();
   return !total.constant() && total.kind() != symbolic::Kind::kSymbol;
@@ -161,24 +193,10 @@ void Lowering::declare_container(const ir::Container& c, bool& needs_braces) {
       return;
     }
     case ir::ContainerKind::kArray: break;
-    case ir::ContainerKind::kStream: {
-      if (c.rank() != 0 && !c.layout.num_elements().is_one()) {
-        throw Error(ErrorClass::kUsage,
-                    "The stream '" + c.name + "' is an array of streams; host code holds single streams only.",
-                    {{"container '" + c.name + "'", c.location}});
-      }
-      support_.need(Helper::kStreamOwner);
-      needs_call_ = true;
+    case ir::ContainerKind::kStream:
       needs_braces = true;
-      Declare d;
-      d.type = "sdfg_stream";
-      d.name = name;
-      d.init = "call, sizeof(" + type + "), " + expr(c.buffer_size);
-      d.is_constructor = true;
-      emit(std::move(d));
-      check_failed("!" + name + ".queue", 0);
+      declare_stream(c);
       return;
-    }
     case ir::ContainerKind::kStructure: declare_structure(c, needs_braces); return;
     case ir::ContainerKind::kContainerArray:
       throw Error(ErrorClass::kUsage,

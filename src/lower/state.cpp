@@ -153,11 +153,24 @@ Text Lowering::target_of(const ir::State& s, const ir::Memlet& m) {
   return element_at(data, subset);
 }
 
-Statement Lowering::push(std::string_view stream, const Text& address, ir::Id origin) {
+bool Lowering::is_single_queue(const ir::Container& c) {
+  return c.rank() == 0 || c.layout.num_elements().is_one();
+}
+
+Text Lowering::queue_at(std::string_view stream, const ir::Subset& subset, ir::Id origin) {
+  const ir::Container& c = container(stream);
+  if (!c.transient) return base(stream);
+  if (is_single_queue(c)) return base(stream) + ".queue";
+  if (subset.rank() != c.rank() || !subset.is_index())
+    unsupported(origin, "a use of several queues of the stream '" + c.name + "' at once");
+  if (options_.check_bounds && kernel_ == nullptr && !unchecked_) check_window({std::string(stream), subset}, origin);
+  return base(stream) + ".queues[" + flat_index(stream, texts(subset.begins())) + "]";
+}
+
+Statement Lowering::push(std::string_view stream, const Text& queue, const Text& address, ir::Id origin) {
   const ir::Container& c = container(stream);
   needs_call_ = true;
-  const Text pushed =
-      "sdfg_abi->stream_push(call, " + base(stream) + (c.transient ? ".queue" : "") + ", " + address + ")";
+  const Text pushed = "sdfg_abi->stream_push(call, " + queue + ", " + address + ")";
   // One that grows is never full; that there is no memory the runtime reports itself.
   if (c.transient && c.buffer_size.is_zero()) return statement(Evaluate{pushed}, ordinal(origin));
   support_.need(Helper::kFail);
@@ -169,13 +182,12 @@ Statement Lowering::push(std::string_view stream, const Text& address, ir::Id or
   return statement(std::move(full), ordinal(origin));
 }
 
-Statement Lowering::pop(std::string_view stream, const Text& address, ir::Id origin) {
+Statement Lowering::pop(std::string_view stream, const Text& queue, const Text& address, ir::Id origin) {
   needs_call_ = true;
   support_.need(Helper::kFail);
   If empty;
   empty.branches.push_back(
-      {"!sdfg_abi->stream_pop(call, " + base(stream) + (container(stream).transient ? ".queue" : "") + ", " + address +
-           ")",
+      {"!sdfg_abi->stream_pop(call, " + queue + ", " + address + ")",
        {statement(Evaluate{"sdfg_fail(call, 18, " + std::to_string(container_ordinal(root_name(stream))) + ")"})}});
   return statement(std::move(empty), ordinal(origin));
 }
@@ -186,6 +198,8 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
   const ir::Container& c = container(data);
   if (c.kind == ir::ContainerKind::kStream) {
     Statements inner = collect([&] {
+      const Unchecked unchecked(unchecked_, m.allow_oob);
+      const Text queue = queue_at(data, m.dst_subset.value_or(ir::Subset()), origin);
       Declare d;
       d.type = type_text(c.type);
       d.name = names_.fresh("pushed");
@@ -193,7 +207,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
       d.is_const = true;
       const Text name = d.name;
       emit(std::move(d), origin);
-      emit(push(data, "&" + name, origin).node, origin);
+      emit(push(data, queue, "&" + name, origin).node, origin);
     });
     emit(Scope{std::move(inner)}, origin, std::move(comment));
     return;
@@ -287,6 +301,7 @@ bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Task
     const ir::Subset subset = m->src_subset.value_or(ir::Subset());
     const Unchecked unchecked(unchecked_, m->allow_oob);
     if (c.kind == ir::ContainerKind::kStream) {
+      const Text queue = queue_at(data, subset, n.id);
       Declare d;
       d.type = type_text(c.type);
       d.name = names_.fresh(m->dst_connector);
@@ -294,7 +309,7 @@ bool Lowering::bind_inputs(const ir::State& s, const ir::Node& n, const ir::Task
       b.values[m->dst_connector] = d.name;
       const Text name = d.name;
       emit(std::move(d), n.id);
-      emit(pop(data, "&" + name, n.id).node, n.id);
+      emit(pop(data, queue, "&" + name, n.id).node, n.id);
       continue;
     }
     if (type.kind() == Type::Kind::kPointer) {

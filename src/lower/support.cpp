@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kFailText = R"(
 __attribute__((cold, noinline)) static void sdfg_fail(sdfg_call* call, int32_t code, int32_t ordinal, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
   const int64_t values[3] = {a, b, c};
-  const int32_t counts[19] = {0, 1, 2, 0, 3, 1, 1, 3, 1, 1, 2};
+  const int32_t counts[20] = {0, 1, 2, 0, 3, 1, 1, 3, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1};
   sdfg_abi->fail(call, code, ordinal, values, counts[code]);
 }
 )";
@@ -65,14 +65,24 @@ static constexpr sdfg_checked sdfg_checked_ipow(sdfg_checked a, sdfg_checked n) 
 }
 )";
 
+constexpr const char* kBytesText = R"(
+__attribute__((noinline)) static int64_t sdfg_bytes(sdfg_call* call, sdfg_checked elements, int64_t element_bytes, int32_t ordinal) {
+  const sdfg_checked bytes = elements * element_bytes;
+  if (!bytes.overflow && bytes.value >= 0) return bytes.value;
+  if (bytes.overflow)
+    sdfg_fail(call, 3, ordinal);
+  else
+    sdfg_fail(call, 2, ordinal, -1, elements.value);
+  return -1;
+}
+)";
+
 // Out of line: a program of many arrays has these at every one of them, and the runtime's entries cost more than the
 // call.
 constexpr const char* kOwnedText = R"(
 __attribute__((noinline)) static void* sdfg_allocate(sdfg_call* call, sdfg_checked elements, int64_t element_bytes, int64_t alignment, int32_t ordinal) {
-  const sdfg_checked bytes = elements * element_bytes;
-  if (!bytes.overflow && bytes.value >= 0) return sdfg_abi->allocate(call, bytes.value > 0 ? bytes.value : 1, alignment, ordinal);
-  sdfg_fail(call, 3, ordinal);
-  return nullptr;
+  const int64_t bytes = sdfg_bytes(call, elements, element_bytes, ordinal);
+  return bytes < 0 ? nullptr : sdfg_abi->allocate(call, bytes > 0 ? bytes : 1, alignment, ordinal);
 }
 __attribute__((noinline)) static void sdfg_release(sdfg_call* call, void* memory) {
   if (memory) sdfg_abi->release(call, memory);
@@ -95,6 +105,29 @@ struct sdfg_stream {
     if (queue) sdfg_abi->stream_free(call, queue);
   }
   sdfg_stream(const sdfg_stream&) = delete;
+};
+)";
+
+// `complete` is false when there was no memory for one of them, which the runtime has reported.
+constexpr const char* kStreamsText = R"(
+struct sdfg_streams {
+  sdfg_call* call;
+  void** queues;
+  int64_t count = 0;
+  bool complete = false;
+  sdfg_streams(sdfg_call* c, int32_t ordinal, sdfg_checked wanted, int64_t element_bytes, int64_t capacity) : call(c), queues((void**)sdfg_allocate(c, wanted, sizeof(void*), alignof(void*), ordinal)) {
+    if (!queues) return;
+    for (; count < wanted.value; ++count) {
+      queues[count] = sdfg_abi->stream_make(c, element_bytes, capacity);
+      if (!queues[count]) return;
+    }
+    complete = true;
+  }
+  ~sdfg_streams() {
+    for (int64_t i = 0; i < count; ++i) sdfg_abi->stream_free(call, queues[i]);
+    sdfg_release(call, queues);
+  }
+  sdfg_streams(const sdfg_streams&) = delete;
 };
 )";
 
@@ -162,12 +195,8 @@ struct sdfg_device_owned {
   int32_t stream;
   void* memory;
   sdfg_device_owned(sdfg_call* c, int32_t s, sdfg_checked elements, int64_t element_bytes, int32_t ordinal) : call(c), stream(s), memory(nullptr) {
-    const sdfg_checked bytes = elements * element_bytes;
-    if (bytes.overflow || bytes.value < 0) {
-      sdfg_fail(c, 3, ordinal);
-    } else {
-      memory = sdfg_abi->device_allocate(c, s, bytes.value, ordinal);
-    }
+    const int64_t bytes = sdfg_bytes(c, elements, element_bytes, ordinal);
+    if (bytes >= 0) memory = sdfg_abi->device_allocate(c, s, bytes, ordinal);
   }
   ~sdfg_device_owned() {
     if (memory) sdfg_abi->device_release(call, stream, memory);
@@ -181,12 +210,8 @@ struct sdfg_pinned_owned {
   sdfg_call* call;
   void* memory;
   sdfg_pinned_owned(sdfg_call* c, sdfg_checked elements, int64_t element_bytes, int32_t ordinal) : call(c), memory(nullptr) {
-    const sdfg_checked bytes = elements * element_bytes;
-    if (bytes.overflow || bytes.value < 0) {
-      sdfg_fail(c, 3, ordinal);
-    } else {
-      memory = sdfg_abi->pinned_allocate(c, bytes.value, ordinal);
-    }
+    const int64_t bytes = sdfg_bytes(c, elements, element_bytes, ordinal);
+    if (bytes >= 0) memory = sdfg_abi->pinned_allocate(c, bytes, ordinal);
   }
   ~sdfg_pinned_owned() {
     if (memory) sdfg_abi->pinned_release(call, memory);
@@ -292,7 +317,9 @@ const char* text_of(Helper h) {
   switch (h) {
     case Helper::kOwned: return kOwnedText;
     case Helper::kStreamOwner: return kStreamText;
+    case Helper::kStreamsOwner: return kStreamsText;
     case Helper::kChecked: return kCheckedText;
+    case Helper::kBytes: return kBytesText;
     case Helper::kFail: return kFailText;
     case Helper::kAtomicUpdate: return kAtomicUpdateText;
     case Helper::kAtomicAdd: return kAtomicAddText;
@@ -316,8 +343,9 @@ void Support::need(Helper h) {
   helpers_.insert(h);
   if (h == Helper::kNumber) helpers_.insert(Helper::kFail);
   if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
+  if (h == Helper::kStreamsOwner) need(Helper::kOwned);
   if (h == Helper::kOwned || h == Helper::kDeviceOwned || h == Helper::kPinnedOwned)
-    helpers_.insert({Helper::kFail, Helper::kChecked});
+    helpers_.insert({Helper::kFail, Helper::kChecked, Helper::kBytes});
 }
 
 void Support::declare_reduction(const std::string& name, const std::string& type, const std::string& combiner,
@@ -330,9 +358,10 @@ std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
   for (const Helper h :
-       {Helper::kFail, Helper::kOutside, Helper::kNumber, Helper::kFailed, Helper::kChecked, Helper::kOwned,
-        Helper::kStreamOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned,
-        Helper::kLaunch, Helper::kRun, Helper::kDeviceFill, Helper::kDeviceCopy, Helper::kBlockReduce}) {
+       {Helper::kFail, Helper::kOutside, Helper::kNumber, Helper::kFailed, Helper::kChecked, Helper::kBytes,
+        Helper::kOwned, Helper::kStreamOwner, Helper::kStreamsOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate,
+        Helper::kDeviceOwned, Helper::kPinnedOwned, Helper::kLaunch, Helper::kRun, Helper::kDeviceFill,
+        Helper::kDeviceCopy, Helper::kBlockReduce}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

@@ -11,8 +11,10 @@ namespace sdfg::lower {
 
 enum class Helper : std::uint8_t {
   kOwned,         // sdfg_owned: memory of the runtime, released when its scope is left
-  kStreamOwner,   // sdfg_stream: a stream, freed when its scope is left
+  kStreamOwner,   // sdfg_stream: a queue, freed when its scope is left
+  kStreamsOwner,  // sdfg_streams: an array of queues
   kChecked,       // sdfg_checked: 64-bit arithmetic that remembers overflow
+  kBytes,         // sdfg_bytes: the size of a container; reports one that is negative or overflows
   kFail,          // sdfg_fail: reports a failure
   kAtomicUpdate,  // sdfg_atomic_update: compare and exchange, or a lock for elements above eight bytes
   kAtomicAdd,     // sdfg_atomic_add: integers and floating point

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/log.hpp"
+
 namespace sdfg::runtime {
 namespace {
 
@@ -53,6 +55,13 @@ Sentence sentence(const CallFailure& failure, const std::string& it, std::span<c
     case FailCode::kOutOfMemory:
       return {ErrorClass::kResource, "no memory: " + it + " needs " + number(failure, 0) + " bytes", ""};
     case FailCode::kNegativeExtent:
+      // Where extents were taken to be those of arguments, only their product is seen.
+      if (number(failure, 0).starts_with('-')) {
+        return {ErrorClass::kLaunch,
+                it + " would have " + number(failure, 1) + (number(failure, 0) == "-1" ? " elements" : " bytes") +
+                    ": an extent is negative",
+                "the values given for the graph's symbols make the extent negative"};
+      }
       return {ErrorClass::kLaunch,
               it + " would have the extent " + number(failure, 1) + " in dimension " + number(failure, 0),
               "the values given for the graph's symbols make the extent negative"};
@@ -71,6 +80,9 @@ Sentence sentence(const CallFailure& failure, const std::string& it, std::span<c
           ErrorClass::kLaunch,
           it + " is full" + (number(failure, 0) == "0" ? "" : ": it has room for " + number(failure, 0) + " elements"),
           "give it a larger capacity, or none, and it grows"};
+    case FailCode::kNegativeCapacity:
+      return {ErrorClass::kLaunch, it + " would have the capacity " + number(failure, 0),
+              "the values given for the graph's symbols make the capacity negative; 0 means no limit"};
     case FailCode::kStreamEmpty: return {ErrorClass::kLaunch, it + " is popped while it is empty", ""};
     case FailCode::kAssertion: {
       std::string text = "an assertion failed in " + it;
@@ -131,6 +143,12 @@ Error describe(const CallFailure& failure, std::span<const Error::Place> element
   if (failure.cause) places.insert(places.end(), failure.cause->places().begin(), failure.cause->places().end());
   if (!graph.empty()) places.push_back({"graph '" + graph + "'", {}});
   return {said.error_class, std::move(said.text), std::move(places), std::move(said.hint)};
+}
+
+void warn_of_new_size(std::span<const Error::Place> elements, const std::string& graph, std::int32_t ordinal) {
+  warn_once(Logger::kCall, (ordinal < 0 ? std::string("a container") : name_of(ordinal, elements)) + " of graph '" +
+                               graph + "' is persistent and has another size in this call than in the last one: what " +
+                               "it held is gone, and it starts anew");
 }
 
 const Error* last_error() noexcept {

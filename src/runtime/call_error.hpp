@@ -23,6 +23,10 @@ struct CallFailure {
 // The sentence for a failure. `elements[ordinal]` names the element and the user's line; `graph` may be empty.
 Error describe(const CallFailure& failure, std::span<const Error::Place> elements, const std::string& graph);
 
+// A persistent container gets memory of another size than in the last call, so what it held is gone: said once for
+// each.
+void warn_of_new_size(std::span<const Error::Place> elements, const std::string& graph, std::int32_t ordinal);
+
 // The error of the last call on this thread that failed, nullptr if none since the last clear. Per thread; no locks.
 const Error* last_error() noexcept;
 // Its raw form, so that a Function shared by equal graphs can describe it with its own names; nullptr if last_error()

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/emulated/emulator.hpp"
+#include "runtime/call_error.hpp"
 #include "runtime/program.hpp"
 
 namespace sdfg::runtime {
@@ -128,6 +129,7 @@ void DeviceProgram::give_back(DeviceCall* call) noexcept {
 void* DeviceProgram::persistent(device::Stream& stream, std::int32_t ordinal, std::int64_t bytes, bool zero) {
   Persistent& kept = persistent_[ordinal];
   if (kept.memory != nullptr && kept.bytes == bytes) return kept.memory;
+  if (kept.memory != nullptr) warn_of_new_size(names_->elements, names_->graph, ordinal);
   device_->release(stream, std::exchange(kept.memory, nullptr));
   kept.memory = device_->allocate(stream, bytes, site(ordinal));
   kept.bytes = bytes;

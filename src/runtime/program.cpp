@@ -87,7 +87,7 @@ struct Program::Access : DeviceCalls {
       return nullptr;
     }
     if (bytes < 0) {
-      record(call, FailCode::kOverflow, ordinal, {});
+      record(call, FailCode::kNegativeExtent, ordinal, {-2, bytes});
       return nullptr;
     }
     void* memory = nullptr;
@@ -189,7 +189,7 @@ struct Program::Access : DeviceCalls {
   // Called outside parallel regions only: a call's first persistent container decides that it holds the instance.
   static void* persistent(CallState* call, int32_t ordinal, int64_t bytes, int64_t alignment, int32_t zero) {
     if (bytes < 0) {
-      record(call, FailCode::kOverflow, ordinal, {});
+      record(call, FailCode::kNegativeExtent, ordinal, {-2, bytes});
       return nullptr;
     }
     if (!hold_instance(call, ordinal)) return nullptr;
@@ -198,6 +198,8 @@ struct Program::Access : DeviceCalls {
       const auto wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
       if (slot.memory != nullptr && slot.bytes == wanted) return slot.memory;
       // Another size: the container's shape changed with the symbols of this call, so its old elements mean nothing.
+      if (slot.memory != nullptr)
+        warn_of_new_size(program_of(call)->info_.elements, program_of(call)->info_.name, ordinal);
       unmap_pages(slot.memory, slot.bytes);
       slot = {};
       slot.memory = map_pages(wanted, alignment > 0 ? static_cast<std::size_t>(alignment) : kArenaAlignment);
@@ -217,7 +219,11 @@ struct Program::Access : DeviceCalls {
     void* base = program->workspace_.load(std::memory_order_acquire);
     const std::int64_t available = program->workspace_bytes_.load(std::memory_order_acquire);
     std::int64_t end = 0;
-    if (offset < 0 || bytes < 0 || __builtin_add_overflow(offset, bytes, &end)) {
+    if (bytes < 0) {
+      record(call, FailCode::kNegativeExtent, ordinal, {-2, bytes});
+      return nullptr;
+    }
+    if (offset < 0 || __builtin_add_overflow(offset, bytes, &end)) {
       record(call, FailCode::kOverflow, ordinal, {});
       return nullptr;
     }
@@ -243,7 +249,11 @@ struct Program::Access : DeviceCalls {
   static int32_t thread_count() { return runtime::thread_count(); }
 
   static void* stream_make(CallState* call, int64_t element_bytes, int64_t capacity) {
-    if (element_bytes >= 0 && capacity >= 0) {
+    if (capacity < 0) {  // generated code has checked it, and named the stream
+      record(call, FailCode::kNegativeCapacity, -1, {capacity});
+      return nullptr;
+    }
+    if (element_bytes >= 0) {
       void* stream =
           new (std::nothrow) StreamQueue(static_cast<std::size_t>(element_bytes), static_cast<std::size_t>(capacity));
       if (stream != nullptr) return stream;

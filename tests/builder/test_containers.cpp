@@ -156,7 +156,7 @@ TEST_CASE("streams collect and consume scopes drain") {
   auto total = g.array<std::int64_t>("total");
   auto last = g.array<std::int64_t>("last", {2});
   auto S = g.stream<std::int64_t>("S");
-  auto Q = g.stream<std::int64_t>("Q", {2}, 8);
+  auto Q = g.stream<std::int64_t>("Q", {2}, Capacity(8));
   g.map({"i", 0, N}, [&](auto i) { g.if_(A(i) > 0, [&] { S.push(A(i)); }); });
   total = 0;
   g.consume(S, [&](auto x) {

@@ -309,6 +309,32 @@ TEST_CASE("a consume scope makes new work for itself", "[run]") {
       kExact);
 }
 
+TEST_CASE("an array of streams keeps its queues apart", "[run]") {
+  Maker m;
+  m.array("A", kI, "N");
+  m.array("B", kI, "N");
+  m.array("C", kI, "N");
+  m.symbol("N");
+  m.symbol("K");
+  m.stream("S", kI, "2, K");
+  m.tasklet(m.loop(m.body(), "i", "0", "i < N", "i + 1"), "o = a", {"a = A[i]"}, {"o = S[1, i % K]"});
+  m.tasklet(m.loop(m.body(), "j", "0", "j < N", "j + 1"), "b = o", {"o = S[1, K - 1 - j % K]"}, {"b = B[j]"});
+  m.copy(m.body(), "A[0:N]", "S[0, K - 1]");
+  m.copy(m.body(), "S[0, K - 1]", "C[0:N]");
+  for (auto [n, k] : {std::pair(0, 1), std::pair(12, 3), std::pair(7, 1)}) {
+    Memory start;
+    start.array("A", numbers<std::int64_t>(n)).array("B", numbers<std::int64_t>(n, 2));
+    start.array("C", numbers<std::int64_t>(n, 3)).value("N", n).value("K", k);
+    check(m, start, [n, k](Memory& w) {
+      auto a = w.get<std::int64_t>("A"), b = w.get<std::int64_t>("B"), c = w.get<std::int64_t>("C");
+      for (int j = 0; j < n; ++j) {
+        b[at(j)] = a[at(j - j % k + (k - 1 - j % k))];
+        c[at(j)] = a[at(j)];
+      }
+    });
+  }
+}
+
 TEST_CASE("a reference switches between two buffers", "[run]") {
   Maker m;
   m.array("A", kI, "N");
