@@ -487,7 +487,8 @@ template <typename L, typename R>
 auto operator*(const L& l, const R& r) {
   return detail::binary<detail::Op::kMul, detail::kCommon<L, R>>(l, r);
 }
-/// As in C++: integers truncate towards zero (see `floor_div` for Python's `//`).
+/// As in C++: integers truncate towards zero (see `floor_div` for Python's `//`). Integer division and remainder by
+/// zero give 0, here and in `floor_div` and `%`.
 template <typename L, typename R>
   requires detail::OperandPair<L, R>
 auto operator/(const L& l, const R& r) {

@@ -66,7 +66,7 @@ auto cumsum(const X& x, int axis = 0, Where where = Where::current()) {
 }
 
 /// Where the largest (smallest) element is: its position in row-major order, or along one dimension. The first of
-/// equals.
+/// equals; a NaN only where everything is NaN, and then the first; 0 for no elements.
 template <detail::ArrayOperand X>
 auto argmax(const X& x, Where where = Where::current()) {
   return Value<std::int64_t>(detail::arg_reduce(true, detail::expr_of(x, detail::kTypeOf<X>), nullptr, where));

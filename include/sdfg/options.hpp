@@ -144,8 +144,8 @@ struct SDFG_EXPORT Options {
   std::optional<Reproducer> repro;                      ///< SDFG_REPRO_DIR
   std::optional<EnumSet<Style>> style;                  ///< SDFG_STYLE
 
-  /// Symbols whose values are baked in. No variable; the number of variants a program makes is reported in the
-  /// statistics.
+  /// Symbols whose values are baked in. They are no parameters of the compiled function any more: its signature is that
+  /// of the graph without them. No variable; the number of variants a program makes is reported in the statistics.
   std::map<std::string, std::int64_t> specialize;
   /// Whether C++ tasklets and global code of loaded files may be compiled. No variable: the program must decide. A
   /// file's init code then runs when the compiled program is loaded, its exit code when the last Function of it is gone

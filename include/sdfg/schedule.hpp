@@ -83,7 +83,7 @@ struct ArrayOptions {
   std::optional<Index> start = {};       ///< elements before the first one
   std::optional<Index> total_size = {};  ///< elements to allocate
   std::int64_t alignment = 0;            ///< bytes; 0: 64 for owned memory, the element's for arguments
-  bool may_alias = false;                ///< may overlap other arguments
+  bool may_alias = false;                ///< may overlap other arguments; otherwise code relies on it not doing so
   bool zeroed = false;                   ///< transients: filled with zero when their scope is entered
 };
 

@@ -167,6 +167,8 @@ DeviceChoice read_device(std::string_view value, std::string_view where) {
         static_cast<int>(read_integer(value.substr(5), std::string(where) + ": the number after 'cuda:'", 0, 1023));
     return choice;
   }
+  // Nearest in letters would be "cpu".
+  if (value == "gpu") bad_value(where, value, "cuda:N or one of auto, cpu, cuda, emulated", "cuda");
   choice.kind = read_enum<DeviceChoice::Kind>(kNames, value, where, "cuda:N or one of ");
   return choice;
 }

@@ -18,10 +18,16 @@ struct Nearest {
   int distance = std::numeric_limits<int>::max();
 };
 
+// An abbreviation is nearer than any other name that one could get by changing letters.
+bool abbreviates(std::string_view name, std::string_view candidate) {
+  return name.size() >= 2 && name.size() < candidate.size() &&
+         std::equal(name.begin(), name.end(), candidate.begin(), [](char a, char b) { return lower(a) == lower(b); });
+}
+
 Nearest find_nearest(std::string_view name, std::span<const std::string_view> candidates) {
   Nearest best;
   for (std::string_view candidate : candidates) {
-    const int distance = edit_distance(name, candidate);
+    const int distance = abbreviates(name, candidate) ? 1 : edit_distance(name, candidate);
     if (distance < best.distance) best = {candidate, distance};
   }
   return best;

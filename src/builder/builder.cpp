@@ -6,6 +6,7 @@
 #include "builder/access.hpp"
 #include "builder/impl.hpp"
 #include "ir/print.hpp"
+#include "ir/validate.hpp"
 
 namespace sdfg {
 
@@ -16,7 +17,7 @@ using detail::location_of;
 Builder::Builder(std::string_view name, Where where) {
   if (!ir::is_identifier(name)) {
     throw Error(ErrorClass::kUsage, "'" + std::string(name) + "' is no name for a graph", {{"", location_of(where)}},
-                "use letters, digits and underscores, and no leading digit");
+                ir::identifier_hint(name));
   }
   impl_ = std::make_shared<BuilderImpl>(std::string(name), location_of(where));
 }

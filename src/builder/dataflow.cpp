@@ -6,6 +6,7 @@
 #include "builder/impl.hpp"
 #include "builder/library_nodes.hpp"
 #include "ir/cpp_text.hpp"
+#include "ir/validate.hpp"
 #include "symbolic/print.hpp"
 
 namespace sdfg {
@@ -164,7 +165,8 @@ Names names_of(const BuilderImpl& b, const std::vector<Connector>& inputs, const
   for (const auto* list : {&inputs, &outputs}) {
     for (const Connector& c : *list) {
       if (!ir::is_identifier(c.name))
-        b.fail(where, "'" + c.name + "' of tasklet '" + std::string(label) + "' is no name for a connector");
+        b.fail(where, "'" + c.name + "' of tasklet '" + std::string(label) + "' is no name for a connector",
+               ir::identifier_hint(c.name));
       if (b.resolve(c.name) && b.symbols.contains(*b.resolve(c.name))) {
         b.fail(where, "the connector '" + c.name + "' of tasklet '" + std::string(label) + "' has the name of a symbol",
                "choose another name");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "builder/impl.hpp"
+#include "ir/validate.hpp"
 
 namespace sdfg::detail {
 
@@ -15,8 +16,7 @@ std::optional<std::string> BuilderImpl::resolve(std::string_view user_name) cons
 
 std::string BuilderImpl::claim_parameter(std::string_view name, const SourceLocation& where) {
   if (!ir::is_identifier(name)) {
-    fail(where, "'" + std::string(name) + "' is no name for a parameter",
-         "use letters, digits and underscores, no leading digit, and no word of the expression syntax");
+    fail(where, "'" + std::string(name) + "' is no name for a parameter", ir::identifier_hint(name));
   }
   const auto taken = [&](const std::string& label, const SourceLocation& first, std::string_view what) {
     std::string message = "the name '" + std::string(name) + "' is taken by the " + std::string(what);

@@ -212,7 +212,8 @@ void run_op(const ir::Scan& op, const Operands& operands) {
     }
 }
 
-// The first of several equal extremes counts; a NaN counts only where everything is NaN.
+// The first of several equal extremes counts; a NaN counts only where everything is NaN. Of no elements the position is
+// 0, and the value too.
 void run_op(const ir::ArgReduce& op, const Operands& operands) {
   Tensor in = operands.only_in();
   if (!op.axis) in.reshape({in.size()});
@@ -221,7 +222,6 @@ void run_op(const ir::ArgReduce& op, const Operands& operands) {
   if (index.size() != view.outer * view.inner)
     fail_shape(operands,
                "gives " + std::to_string(view.outer * view.inner) + " results, but its output is " + index.text());
-  if (view.length == 0 && index.size() > 0) fail_shape(operands, "looks for an extreme of no elements");
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
       std::int64_t best = 0;
@@ -232,7 +232,10 @@ void run_op(const ir::ArgReduce& op, const Operands& operands) {
         if (better.as_bool() || (b_is_nan && !std::isnan(a.as_double()))) best = k;
       }
       index.set(o * view.inner + i, Value::integer(best));
-      if (operands.has_out("_value")) operands.out("_value").set(o * view.inner + i, in.get(view.at(o, best, i)));
+      if (!operands.has_out("_value")) continue;
+      Tensor value = operands.out("_value");
+      value.set(o * view.inner + i,
+                view.length == 0 ? Value::integer(0).cast(value.type()) : in.get(view.at(o, best, i)));
     }
 }
 

@@ -75,6 +75,9 @@ std::vector<Problem> validate(const Graph& g);
 // for every other rule.
 void check(const Graph& g);
 
+// What to do about a name that is no identifier.
+std::string identifier_hint(std::string_view name);
+
 // Elements nested deeper than this are refused (kDepth): every walk recurses.
 inline constexpr std::size_t kMaxDepth = 200;
 

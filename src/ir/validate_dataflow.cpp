@@ -99,7 +99,8 @@ class StateChecker {
       for (const std::string& name : *list) {
         const Container* c = g_.containers.find(name);
         if (!is_identifier(name)) {
-          add(Rule::kName, n.id, "connector " + quoted(name) + " of " + describe(g_, n) + " is not an identifier");
+          add(Rule::kName, n.id, "connector " + quoted(name) + " of " + describe(g_, n) + " is not an identifier",
+              identifier_hint(name));
         } else if (g_.symbols.contains(name)) {
           add(Rule::kConnectorClash, n.id,
               "connector " + quoted(name) + " of " + describe(g_, n) + " is also a symbol");

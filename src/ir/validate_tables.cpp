@@ -4,6 +4,18 @@
 
 #include "ir/validate_internal.hpp"
 
+namespace sdfg::ir {
+
+std::string identifier_hint(std::string_view name) {
+  if (is_reserved_word(name)) {
+    return "'" + std::string(name) + "' is a word of the expression syntax; '" + std::string(name) +
+           "_' would be a name";
+  }
+  return "use letters, digits and underscores, not starting with a digit";
+}
+
+}  // namespace sdfg::ir
+
 namespace sdfg::ir::validation {
 
 using symbolic::Expr;
@@ -11,16 +23,15 @@ using symbolic::Truth;
 
 namespace {
 
-const char* kIdentifierHint = "use letters, digits and underscores, not starting with a digit";
-
 void check_graph_name(Report& report) {
   const std::string& name = report.g.name;
   std::size_t begin = 0;
   while (begin <= name.size()) {
     const std::size_t end = std::min(name.find('.', begin), name.size());
-    if (!is_identifier(std::string_view(name).substr(begin, end - begin))) {
+    const std::string_view part = std::string_view(name).substr(begin, end - begin);
+    if (!is_identifier(part)) {
       report.add(Rule::kName, "the graph's name " + quoted(name) + " is not made of identifiers joined by dots",
-                 kIdentifierHint);
+                 identifier_hint(part));
       return;
     }
     begin = end + 1;
@@ -275,7 +286,7 @@ class ContainerChecker {
       for (const Container& member : c_.members) {
         if (!is_identifier(member.name)) {
           add(Rule::kName, "member " + quoted(member.name) + " of structure " + name_ + " is not an identifier",
-              kIdentifierHint);
+              identifier_hint(member.name));
         }
         if (!seen.insert(member.name).second) {
           add(Rule::kStructureMember, "structure " + name_ + " has two members " + quoted(member.name));
@@ -330,7 +341,7 @@ class ContainerChecker {
 void check_symbol(Report& report, const Symbol& s) {
   const Graph& g = report.g;
   if (!is_identifier(s.name)) {
-    report.add(Rule::kName, s, "the symbol name " + quoted(s.name) + " is not an identifier", kIdentifierHint);
+    report.add(Rule::kName, s, "the symbol name " + quoted(s.name) + " is not an identifier", identifier_hint(s.name));
   }
   if (g.containers.contains(s.name)) {
     report.add(Rule::kUniqueName, s, quoted(s.name) + " is both a symbol and a container");
@@ -363,7 +374,8 @@ void check_tables(Report& report) {
   const symbolic::Facts facts = base_facts(g);
   for (const Container& c : g.containers) {
     if (!is_identifier(c.name)) {
-      report.add(Rule::kName, c, "the container name " + quoted(c.name) + " is not an identifier", kIdentifierHint);
+      report.add(Rule::kName, c, "the container name " + quoted(c.name) + " is not an identifier",
+                 identifier_hint(c.name));
     }
     ContainerChecker(report, c, facts).run();
   }

@@ -1,4 +1,5 @@
 // Calls with arguments by name: conversion of values, symbols solved from shapes, shapes verified against the graph.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -27,6 +28,8 @@ struct BoundCall::Impl {
   // Fills unbound symbols from the shapes given, as far as they follow, and checks all shapes.
   void solve_symbols();
   void check_shapes() const;
+  // The bounds that the graph states for its symbols, which generated code relies on.
+  void check_symbols() const;
   // A null pointer is fine only for what has no elements.
   void check_pointers() const;
   std::map<std::string, std::int64_t, std::less<>> known_symbols() const;
@@ -220,6 +223,25 @@ void BoundCall::Impl::check_shapes() const {
   }
 }
 
+void BoundCall::Impl::check_symbols() const {
+  const auto known = known_symbols();
+  for (const auto& [name, value] : known) {
+    const ir::Symbol& s = function->graph->symbols.at(name);
+    const auto check = [&](const std::optional<symbolic::Expr>& bound, bool least) {
+      if (!bound || !std::ranges::all_of(symbolic::free_symbols(*bound), [&](auto& n) { return known.contains(n); }))
+        return;
+      const std::int64_t limit = symbolic::evaluate(*bound, known);
+      if (least ? value >= limit : value <= limit) return;
+      const std::string text = bound->str();
+      usage(*function, "symbol '" + name + "' is " + std::to_string(value) + ", the graph needs at " +
+                           (least ? "least " : "most ") + text +
+                           (bound->is_integer() ? "" : " = " + std::to_string(limit)));
+    };
+    check(s.lower, true);
+    check(s.upper, false);
+  }
+}
+
 void BoundCall::Impl::check_pointers() const {
   const auto known = known_symbols();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -244,6 +266,7 @@ void BoundCall::call() {
     if (!call.slots[i].bound) missing += (missing.empty() ? "'" : ", '") + call.function->parameters()[i].name + "'";
   }
   if (!missing.empty()) usage(*call.function, "not bound: " + missing);
+  call.check_symbols();
   call.check_shapes();
   call.check_pointers();
   std::vector<void*> args(call.slots.size());

@@ -28,11 +28,24 @@ std::string cpp_name(ScalarType type) {
   return "?";
 }
 
+std::string value_text(const Type& type) {
+  if (type.is_scalar()) return cpp_name(type.scalar());
+  if (type.kind() == Type::Kind::kPointer) return value_text(type.pointee()) + "*";
+  return type.str();
+}
+
+// A declaration as C++ has it, where C++ has the type.
 std::string parameter_text(const Parameter& p) {
-  if (p.type.kind() == Type::Kind::kCallback) return p.type.str();
+  if (p.type.kind() == Type::Kind::kCallback) {
+    const CallbackInfo& info = p.type.callback();
+    if (info.returns.size() > 1) return p.type.str() + " " + p.name;
+    std::string out = (info.returns.empty() ? "void" : value_text(info.returns.front())) + " (*" + p.name + ")(";
+    for (const Type& argument : info.arguments) out += (out.back() == '(' ? "" : ", ") + value_text(argument);
+    return out + ")";
+  }
   const std::string element = p.type.is_scalar() ? cpp_name(p.type.scalar()) : (p.is_pointer ? "void" : p.type.str());
-  if (!p.is_pointer) return element;
-  return (p.written ? "" : "const ") + element + "*";
+  if (!p.is_pointer) return element + " " + p.name;
+  return (p.written ? "" : "const ") + element + "* " + p.name;
 }
 
 // The first reason why a C++ type does not fit a parameter; empty when it does.
@@ -78,7 +91,7 @@ std::string signature_text(std::span<const Parameter> parameters) {
   std::string out = "void(";
   for (const Parameter& p : parameters) {
     if (out.back() != '(') out += ", ";
-    out += parameter_text(p) + " " + p.name;
+    out += parameter_text(p);
   }
   return out + ")";
 }

@@ -329,7 +329,8 @@ void expand(const ir::Scan& op, const Node& n) {
   });
 }
 
-// The first of several equal extremes counts; a NaN counts only where everything is NaN.
+// The first of several equal extremes counts; a NaN counts only where everything is NaN. Of no elements the position is
+// 0, and the value too.
 void expand(const ir::ArgReduce& op, const Node& n) {
   const Operand& in = n.only_in();
   const Operand& index = n.find_out("_idx") != nullptr ? n.out("_idx") : n.only_out();
@@ -355,7 +356,16 @@ void expand(const ir::ArgReduce& op, const Node& n) {
   over(*n.emitter, others, "i", [&](Emitter& e, std::vector<Expr> p) {
     e.with_transient("best", t, {}, [&](Emitter& outer, const std::string& best) {
       outer.with_transient("where", ScalarType::kInt64, {}, [&](Emitter& body, const std::string& where) {
-        body.compute({{"a", in.data(), position(p, 0)}}, name("a", t), {best, {}, {}});
+        const auto begin = [&](Emitter& some) {
+          some.compute({{"a", in.data(), position(p, 0)}}, name("a", t), {best, {}, {}});
+        };
+        const Expr length = symbolic::product(along);
+        if (length.is_integer() && length.value() > 0) {
+          begin(body);
+        } else {
+          body.compute({}, cast(tasklet::Expr::literal(std::int64_t{0}), t), {best, {}, {}});
+          body.branch(tasklet::from_symbolic(symbolic::gt(length, 0)), begin);
+        }
         body.compute({}, tasklet::Expr::literal(std::int64_t{0}), {where, {}, {}});
         body.loop("k", 1, symbolic::product(along), [&](Emitter& inner, const Expr& k) {
           inner.with_transient("item", t, {}, [&](Emitter& deep, const std::string& item) {

@@ -1,9 +1,11 @@
 // The command `sdfg`: runs, shows and converts graphs; shows the environment; keeps the cache.
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sdfg/jit.hpp>
@@ -216,6 +218,33 @@ std::int64_t number(const std::string& text, const std::string& what) {
   throw UsageError{what + " needs a number of at least 0, not '" + text + "'"};
 }
 
+// "12.3 KiB"
+std::string size_text(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  while (value >= 1023.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[64];
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+// "3 hours ago": the largest unit that fits at least once.
+std::string age_text(std::int64_t seconds) {
+  static constexpr struct {
+    std::int64_t seconds;
+    const char* name;
+  } kUnits[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}};
+  for (const auto& unit : kUnits) {
+    const std::int64_t count = seconds / unit.seconds;
+    if (count > 0) return std::to_string(count) + " " + unit.name + (count == 1 ? " ago" : "s ago");
+  }
+  return "just now";
+}
+
 int cache(int argc, char** argv) {
   const Arguments a(argc, argv, {"--max-size", "--max-age"}, {});
   if (a.words.size() != 1) throw UsageError{"cache needs one of stat, list, verify, prune"};
@@ -232,16 +261,22 @@ int cache(int argc, char** argv) {
     std::uint64_t bytes = 0;
     const auto items = disk.list();
     for (const auto& item : items) bytes += item.bytes;
-    std::printf("%s: %zu entries, %llu bytes\n", disk.directory().c_str(), items.size(),
-                static_cast<unsigned long long>(bytes));
+    std::printf("%s: %zu entr%s, %s\n", disk.directory().c_str(), items.size(), items.size() == 1 ? "y" : "ies",
+                size_text(bytes).c_str());
     return 0;
   }
   if (what == "list") {
+    const auto now = static_cast<std::int64_t>(std::time(nullptr));
     for (const auto& item : disk.list()) {
       const auto entry = disk.read(item.key);
-      std::printf("%s %llu bytes, last used %lld, %.1f ms to compile\n", item.key.hex().c_str(),
-                  static_cast<unsigned long long>(item.bytes), static_cast<long long>(item.last_used),
-                  entry ? static_cast<double>(entry->compile_ns) / 1e6 : 0.0);
+      std::string compiled = "damaged";
+      if (entry) {
+        char text[64];
+        std::snprintf(text, sizeof(text), "%.1f ms to compile", static_cast<double>(entry->compile_ns) / 1e6);
+        compiled = text;
+      }
+      std::printf("%s %10s, last used %s, %s\n", item.key.hex().c_str(), size_text(item.bytes).c_str(),
+                  age_text(now - item.last_used).c_str(), compiled.c_str());
     }
     return 0;
   }
@@ -256,9 +291,9 @@ int cache(int argc, char** argv) {
                                   : static_cast<std::uint64_t>(*o.cache_max_size);
   const std::int64_t age = a.options.contains("--max-age") ? number(a.get("--max-age"), "--max-age") : *o.cache_max_age;
   const auto r = disk.prune(bytes, age);
-  std::printf("removed %lld entries, %llu bytes; kept %lld entries, %llu bytes\n", static_cast<long long>(r.removed),
-              static_cast<unsigned long long>(r.removed_bytes), static_cast<long long>(r.kept),
-              static_cast<unsigned long long>(r.kept_bytes));
+  std::printf("removed %lld entr%s, %s; kept %lld entr%s, %s\n", static_cast<long long>(r.removed),
+              r.removed == 1 ? "y" : "ies", size_text(r.removed_bytes).c_str(), static_cast<long long>(r.kept),
+              r.kept == 1 ? "y" : "ies", size_text(r.kept_bytes).c_str());
   return 0;
 }
 

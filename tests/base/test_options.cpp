@@ -115,6 +115,15 @@ TEST_CASE("a wrong value names variable, value, what is taken and the nearest va
     const Environment variable("SDFG_LOG", "pas=debug");
     CHECK(error_text().find("the nearest valid value is 'pass'") != std::string::npos);
   }
+  for (const char* wrong : {"emu", "Emulator", "emulate"}) {
+    const Environment variable("SDFG_DEVICE", wrong);
+    INFO(wrong);
+    CHECK(error_text().find("the nearest valid value is 'emulated'") != std::string::npos);
+  }
+  {
+    const Environment variable("SDFG_DEVICE", "gpu");
+    CHECK(error_text().find("the nearest valid value is 'cuda'") != std::string::npos);
+  }
   {
     const Environment variable("SDFG_GPU_BLOCK_SIZE", "64x64");
     CHECK(error_text().find("product of at most 1024") != std::string::npos);
@@ -197,6 +206,7 @@ TEST_CASE("the nearest name is near, or there is none") {
   CHECK(sdfg::nearest_name("alhpa", names) == "alpha");
   CHECK(sdfg::nearest_name("Beta", names) == "beta");
   CHECK(sdfg::nearest_name("completely", names).empty());
+  CHECK(sdfg::nearest_name("ga", names) == "gamma");
   CHECK(sdfg::edit_distance("kitten", "sitting") == 3);
   CHECK(sdfg::edit_distance("", "abc") == 3);
   CHECK(sdfg::edit_distance("ab", "ba") == 1);

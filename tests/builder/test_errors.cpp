@@ -90,7 +90,12 @@ TEST_CASE("names") {
       error_of([&] { g.symbol("N"); }).starts_with("usage error: the name 'N' is taken by the parameter declared at"));
   CHECK(error_of([&] { g.symbol("a b"); }).starts_with("usage error: 'a b' is no name for a parameter"));
   CHECK(error_of([&] { g.symbol("if"); }).starts_with("usage error: 'if' is no name for a parameter"));
-  CHECK(error_of([&] { Builder("3d"); }).starts_with("usage error: '3d' is no name for a graph"));
+  CHECK(error_of([&] { Builder("3d"); }) ==
+        "usage error: '3d' is no name for a graph\n  at HERE\n"
+        "  hint: use letters, digits and underscores, not starting with a digit");
+  CHECK(error_of([&] { Builder("or"); }) ==
+        "usage error: 'or' is no name for a graph\n  at HERE\n"
+        "  hint: 'or' is a word of the expression syntax; 'or_' would be a name");
   g.transient<double>("t");
   CHECK(error_of([&] {
           g.transient<double>("t");

@@ -113,6 +113,28 @@ TEST_CASE("shapes that disagree are refused at the call") {
         }) == "call of 'shifted': extent 0 of 'b' is 5, the graph needs 2*M = 6");
 }
 
+TEST_CASE("symbols beyond the bounds that the graph states are refused at the call") {
+  Builder g("bounded");
+  auto N = g.symbol("N", {.lower = 1, .upper = 100});
+  auto M = g.symbol("M", {.lower = N, .upper = 2 * N});
+  auto A = g.array<double>("A", {N, M});
+  A(0, 0) = 1.0;
+  const AnyFunction f = compile(g, plain());
+  std::vector<double> a(12);
+  f.bind("A", a.data()).bind("N", 3).bind("M", 4).call();
+  CHECK(a[0] == 1);
+  const auto with = [&](int n, int m) {
+    return message([&] { f.bind("A", a.data()).bind("N", n).bind("M", m).call(); });
+  };
+  CHECK(with(0, 0) == "call of 'bounded': symbol 'N' is 0, the graph needs at least 1");
+  CHECK(with(101, 101) == "call of 'bounded': symbol 'N' is 101, the graph needs at most 100");
+  CHECK(with(3, 2) == "call of 'bounded': symbol 'M' is 2, the graph needs at least N = 3");
+  CHECK(with(3, 7) == "call of 'bounded': symbol 'M' is 7, the graph needs at most 2*N = 6");
+  // Solved from extents, too.
+  CHECK(message([&] { f.bind("A", ArrayRef<double>{a.data(), {4, 3}}).call(); }) ==
+        "call of 'bounded': symbol 'M' is 3, the graph needs at least N = 4");
+}
+
 TEST_CASE("a null pointer is taken only for what has no elements") {
   Data d;
   const ArrayRef<const double> nothing{nullptr, {2, 4}};

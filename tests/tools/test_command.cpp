@@ -228,12 +228,14 @@ TEST_CASE("cache counts, lists, checks and prunes entries") {
   const std::string here = "SDFG_CACHE_DIR=" + (f / "c");
   const std::string folder = (kKernels / "go_fast").string();
   REQUIRE(sdfg("run " + graph("go_fast") + " --case " + folder + "/case.json", here).status == 0);
-  CHECK(contains(sdfg("cache stat", here).out, ": 1 entries, "));
-  CHECK(contains(sdfg("cache list", here).out, " ms to compile\n"));
+  CHECK(contains(sdfg("cache stat", here).out, ": 1 entry, "));
+  const std::string listed = sdfg("cache list", here).out;
+  CHECK(contains(listed, " ms to compile\n"));
+  CHECK(contains(listed, " KiB, last used just now, "));
   CHECK(sdfg("cache verify", here).out == "0 damaged\n");
   const Result pruned = sdfg("cache prune --max-size 1", here);
   CHECK(pruned.status == 0);
-  CHECK(contains(pruned.out, "removed 1 entries"));
+  CHECK(contains(pruned.out, "removed 1 entry, "));
   CHECK(contains(sdfg("cache stat", here).out, ": 0 entries, 0 bytes\n"));
 }
 
