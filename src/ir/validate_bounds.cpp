@@ -54,6 +54,9 @@ Iteration iteration(const Element& owner, std::size_t depth, const std::string& 
 Level level_of(const Graph& g, const Element& e, std::size_t depth) {
   Level level;
   for (const Sequence* child : child_sequences(e)) level.may_exit = level.may_exit || may_exit(*child);
+  if (const auto* block = std::get_if<Block>(&e.kind))
+    level.declared.insert(block->locals.begin(), block->locals.end());
+  if (const auto* consume = std::get_if<Consume>(&e.kind)) level.declared.insert(consume->element);
   if (const auto* map = std::get_if<Map>(&e.kind)) {
     for (std::size_t d = 0; d < std::min(map->params.size(), map->ranges.size()); ++d) {
       const Range& r = map->ranges[d];

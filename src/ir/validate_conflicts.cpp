@@ -79,15 +79,8 @@ class ConflictChecker {
 
   // Position in the path of the element that declares the container, counted from 1; 0: the graph.
   std::size_t depth_of_declaration(const std::string& name) const {
-    for (std::size_t k = 0; k < scope_.path.size(); ++k) {
-      if (const auto* block = std::get_if<Block>(&scope_.path[k]->kind);
-          block != nullptr && contains(block->locals, name)) {
-        return k + 1;
-      }
-      if (const auto* consume = std::get_if<Consume>(&scope_.path[k]->kind);
-          consume != nullptr && consume->element == name) {
-        return k + 1;
-      }
+    for (std::size_t k = 0; k < scope_.levels.size(); ++k) {
+      if (scope_.levels[k].declared.contains(name)) return k + 1;
     }
     return 0;
   }

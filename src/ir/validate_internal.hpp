@@ -28,6 +28,7 @@ struct Level {
   bool may_exit = false;              // some element below leaves early
   bool conditional = false;           // what is below may not happen, depending on more than parameters of the graph
   std::vector<Iteration> iterations;  // outermost first
+  NameSet declared;                   // containers that belong to the element's body
 };
 Level level_of(const Graph& g, const Element& e, std::size_t depth);
 

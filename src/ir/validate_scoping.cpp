@@ -87,10 +87,10 @@ class NameChecker : public SiteVisitor {
       }
     }
     const auto* block = std::get_if<Block>(&element().kind);
-    if (block == nullptr) return;
-    const symbolic::SymbolSet changing = assigned_below(block->body);
+    if (block == nullptr || used.empty()) return;
+    if (!changing_) changing_ = assigned_below(block->body);
     for (const std::string& symbol : used) {
-      if (!changing.contains(symbol)) continue;
+      if (!changing_->contains(symbol)) continue;
       report_.add(Rule::kSymbolScope, scope_, element().id,
                   quoted(report_.symbol(symbol)) + " is assigned while container " + quoted(report_.container(name)) +
                       " lives, whose description uses it",
@@ -248,6 +248,7 @@ class NameChecker : public SiteVisitor {
   const Scope& scope_;
   const std::string* loop_variable_ = nullptr;
   const symbolic::SymbolSet* later_ = nullptr;
+  std::optional<symbolic::SymbolSet> changing_;  // what the block assigns, once somebody asked
 };
 
 }  // namespace
