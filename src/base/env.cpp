@@ -179,11 +179,11 @@ constexpr Variable kVariables[] = {
 // clang-format on
 
 const Options& defaults() {
-  static const Options options = [] {
+  static const Options& options = *new Options([] {
     Options made;
     for (const Variable& variable : kVariables) variable.read(made, variable.default_value, variable.name);
     return made;
-  }();
+  }());
   return options;
 }
 

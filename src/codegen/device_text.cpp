@@ -238,7 +238,8 @@ __device__ __forceinline__ void sdfg_grid_barrier() {
 }  // namespace
 
 const std::string& device_prelude(DeviceDialect dialect) {
-  static const std::string cuda = std::string(kMacros) + kReadonly + kAtomics + kAsync + kGridBarrier;
+  static const std::string& cuda =
+      *new std::string(std::string(kMacros) + kReadonly + kAtomics + kAsync + kGridBarrier);
   switch (dialect) {
     case DeviceDialect::kCuda: return cuda;
     case DeviceDialect::kEmulated: return emulated_prelude();

@@ -132,13 +132,13 @@ template <int pending> static inline void sdfg_copy_async_wait() { sdfg_emulator
 }  // namespace
 
 const std::string& emulated_prelude() {
-  static const std::string text = [] {
+  static const std::string& text = *new std::string([] {
     std::string out = kHead;
 #define SDFG_PRINT_ENTRY(result, name, parameters) out += "  " #result " (*" #name ")" #parameters ";\n";
     SDFG_EMULATOR_ENTRIES(SDFG_PRINT_ENTRY)
 #undef SDFG_PRINT_ENTRY
     return out + kTail;
-  }();
+  }());
   return text;
 }
 

@@ -6,7 +6,7 @@
 namespace sdfg::compiler {
 
 const std::string& llvm_build_id() {
-  static const std::string id = "llvm " LLVM_VERSION_STRING;
+  static const std::string& id = *new std::string("llvm " LLVM_VERSION_STRING);
   return id;
 }
 

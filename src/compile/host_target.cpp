@@ -44,7 +44,7 @@ HostTarget detect() {
 }
 
 const HostTarget& this_machine() {
-  static const HostTarget target = detect();
+  static const HostTarget& target = *new HostTarget(detect());
   return target;
 }
 

@@ -14,12 +14,12 @@ constexpr const char* kSlots = "extern \"C\" { const sdfg_abi_table* sdfg_abi; v
 }  // namespace
 
 const std::string& abi_slots() {
-  static const std::string text = std::string(kTypes) + "struct sdfg_abi_table;\n" + kSlots;
+  static const std::string& text = *new std::string(std::string(kTypes) + "struct sdfg_abi_table;\n" + kSlots);
   return text;
 }
 
 const std::string& abi_prelude() {
-  static const std::string text = [] {
+  static const std::string& text = *new std::string([] {
     std::string out = kTypes;
     out +=
         "struct sdfg_call { void* program; void* arena; int32_t status; int32_t flags; void* device; void* "
@@ -34,7 +34,7 @@ const std::string& abi_prelude() {
     out += "};\n";
     out += kSlots;
     return out;
-  }();
+  }());
   return text;
 }
 

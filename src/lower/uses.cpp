@@ -240,7 +240,7 @@ Uses::Uses(const ir::Graph& g) {
 }
 
 const std::vector<std::string>& Uses::declared_in(ir::Id map) const {
-  static const std::vector<std::string> none;
+  static const std::vector<std::string>& none = *new std::vector<std::string>;
   auto it = declared_in_.find(map);
   return it == declared_in_.end() ? none : it->second;
 }

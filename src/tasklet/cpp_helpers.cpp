@@ -498,7 +498,7 @@ class HelperTable {
 };
 
 const HelperTable& table() {
-  static const HelperTable kTable;
+  static const HelperTable& kTable = *new HelperTable;
   return kTable;
 }
 

@@ -105,7 +105,7 @@ bool declare_once(const std::string& name, std::vector<std::string>& declared) {
 }  // namespace
 
 const std::string& analysis_prelude() {
-  static const std::string text = make_prelude();
+  static const std::string& text = *new std::string(make_prelude());
   return text;
 }
 

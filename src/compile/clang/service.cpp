@@ -68,6 +68,6 @@ class Service final : public CompilerService {
 }  // namespace sdfg::compiler
 
 extern "C" SDFG_EXPORT sdfg::compiler::CompilerService* sdfg_compiler_service() {
-  static sdfg::compiler::Service service;
-  return &service;
+  static auto* const service = new sdfg::compiler::Service;  // lanes may be at work when the process ends
+  return service;
 }

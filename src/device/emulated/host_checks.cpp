@@ -30,8 +30,14 @@ Pending& pending() {
 
 // Checked host code may run in threads of a parallel region: the first fault of each thread is kept, and the first of
 // all.
-std::mutex fault_mutex;
-std::optional<Error> first_fault;
+struct FirstFault {
+  std::mutex mutex;
+  std::optional<Error> error;
+};
+FirstFault& first_fault() {
+  static FirstFault* const instance = new FirstFault;
+  return *instance;
+}
 std::atomic<bool> has_fault{false};
 thread_local const Names* host_names = nullptr;
 std::atomic<const Names*> last_names{nullptr};  // for threads of a parallel region, which were never told
@@ -60,15 +66,16 @@ const PendingHostRegion* find_pending(std::uint64_t begin, std::uint64_t end, bo
 }
 
 void report(std::string text, std::uint32_t line, const Error::Place* place, std::string hint) {
-  const std::lock_guard lock(fault_mutex);
-  if (first_fault) return;
+  FirstFault& first = first_fault();
+  const std::lock_guard lock(first.mutex);
+  if (first.error) return;
   std::vector<Error::Place> places;
   const Names* names = host_names != nullptr ? host_names : last_names.load();
   if (names != nullptr) {
     if (const std::int32_t origin = names->origin(line); origin >= 0) places.push_back(names->place(origin));
   }
   if (place != nullptr && !place->what.empty()) places.push_back(*place);
-  first_fault.emplace(ErrorClass::kLaunch, std::move(text), std::move(places), std::move(hint));
+  first.error.emplace(ErrorClass::kLaunch, std::move(text), std::move(places), std::move(hint));
   has_fault = true;
 }
 
@@ -143,9 +150,10 @@ void Emulator::set_host_names(const Names* names) noexcept {
 
 std::optional<Error> Emulator::take_host_fault() noexcept {
   if (!has_fault.load(std::memory_order_acquire)) return std::nullopt;
-  const std::lock_guard lock(fault_mutex);
+  FirstFault& first = first_fault();
+  const std::lock_guard lock(first.mutex);
   has_fault = false;
-  return std::exchange(first_fault, std::nullopt);
+  return std::exchange(first.error, std::nullopt);
 }
 
 }  // namespace sdfg::device::emulated
