@@ -28,6 +28,7 @@ class Fiber {
   std::byte* low_ = nullptr;
   std::byte* high_ = nullptr;
   [[maybe_unused]] void* checker_ = nullptr;  // of the thread sanitizer
+  [[maybe_unused]] unsigned starts_ = 0;
 };
 
 // Leaves `from` and goes on in `to`; null stands for the stack of the thread itself, kept in `main`.
