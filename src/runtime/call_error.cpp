@@ -15,7 +15,14 @@ struct ThreadErrors {
   std::optional<CallFailure> failure;
   std::optional<Error> cause;
 };
+#ifdef __clang__  // a thread's own objects end with the thread
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"
+#endif
 thread_local ThreadErrors thread_errors;
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 std::string number(const CallFailure& failure, std::size_t index) {
   return index < failure.values.size() ? std::to_string(failure.values[index]) : std::string("?");

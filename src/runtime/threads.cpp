@@ -58,10 +58,17 @@ int environment_threads() noexcept {
 
 }  // namespace
 
+#ifdef __clang__  // a thread's own objects end with the thread
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wexit-time-destructors"
+#endif
 ThreadContext& thread_context() noexcept {
   static thread_local ThreadContext context;
   return context;
 }
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 void ThreadContext::enter_serial() {
   ++serial_depth;
