@@ -99,7 +99,8 @@ TEST_CASE("A failure names the container and the user's line", "[program]") {
   CHECK(last_failure()->ordinal == 0);
   CHECK_THAT(describe(*last_failure(), {}, "twin").what(), Catch::Contains("element 0"));
   entry<long> (*program)(-5);
-  CHECK(last_error()->error_class() == ErrorClass::kLimit);
+  CHECK(last_error()->error_class() == ErrorClass::kLaunch);
+  CHECK_THAT(last_error()->what(), Catch::Contains("container 'tmp' would have -5 bytes: an extent is negative"));
   clear_last_error();
   CHECK(last_error() == nullptr);
 }
