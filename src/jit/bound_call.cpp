@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <sdfg/function.hpp>
+#include <utility>
 
 #include "jit/function_impl.hpp"
 #include "jit/signature.hpp"
@@ -15,6 +16,7 @@ namespace sdfg {
 struct BoundCall::Impl {
   struct Slot {
     bool bound = false;
+    bool solved = false;                            // by the shapes of the last call, not given
     void* pointer = nullptr;                        // containers and callbacks
     alignas(16) std::array<std::byte, 16> value{};  // values of up to 16 bytes
     std::vector<std::int64_t> shape;                // given extents
@@ -28,6 +30,8 @@ struct BoundCall::Impl {
   // Fills unbound symbols from the shapes given, as far as they follow, and checks all shapes.
   void solve_symbols();
   void check_shapes() const;
+  // No argument has a negative extent.
+  void check_extents() const;
   // The bounds that the graph states for its symbols, which generated code relies on.
   void check_symbols() const;
   // A null pointer is fine only for what has no elements.
@@ -130,6 +134,7 @@ BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bo
           "the value " + given.str() + " does not fit parameter '" + p.name + "' of type " + p.type.str());
   converted.store(slot.value.data());
   slot.bound = true;
+  slot.solved = false;
   return *this;
 }
 
@@ -169,6 +174,9 @@ std::map<std::string, std::int64_t, std::less<>> BoundCall::Impl::known_symbols(
 }
 
 void BoundCall::Impl::solve_symbols() {
+  for (Slot& slot : slots) {
+    if (std::exchange(slot.solved, false)) slot.bound = false;
+  }
   auto known = known_symbols();
   for (bool changed = true; changed;) {
     changed = false;
@@ -198,7 +206,7 @@ void BoundCall::Impl::solve_symbols() {
         usage(*function, "the extents ask for " + p.name + " = " + std::to_string(it->second) +
                              ", which does not fit " + p.type.str());
       v.store(slots[i].value.data());
-      slots[i].bound = true;
+      slots[i].bound = slots[i].solved = true;
     }
   }
 }
@@ -219,6 +227,21 @@ void BoundCall::Impl::check_shapes() const {
                              std::to_string(slots[i].shape[d]) + ", the graph needs " + c.layout.shape()[d].str() +
                              " = " + std::to_string(expected));
       }
+    }
+  }
+}
+
+void BoundCall::Impl::check_extents() const {
+  const auto known = known_symbols();
+  for (const Parameter& p : function->parameters()) {
+    const ir::Container* c = function->graph->containers.find(p.name);
+    if (c == nullptr || c->kind != ir::ContainerKind::kArray) continue;
+    for (std::size_t d = 0; d < c->rank(); ++d) {
+      const symbolic::Expr& extent = c->layout.shape()[d];
+      if (!std::ranges::all_of(symbolic::free_symbols(extent), [&](auto& n) { return known.contains(n); })) continue;
+      if (const std::int64_t value = symbolic::evaluate(extent, known); value < 0)
+        usage(*function, "extent " + std::to_string(d) + " of '" + c->name + "' would be " + extent.str() + " = " +
+                             std::to_string(value));
     }
   }
 }
@@ -268,6 +291,7 @@ void BoundCall::call() {
   if (!missing.empty()) usage(*call.function, "not bound: " + missing);
   call.check_symbols();
   call.check_shapes();
+  call.check_extents();
   call.check_pointers();
   std::vector<void*> args(call.slots.size());
   for (std::size_t i = 0; i < call.slots.size(); ++i) {

@@ -178,6 +178,19 @@ ir::Graph specialized(const ir::Graph& g, const std::map<std::string, std::int64
     }
     by.emplace(name, symbolic::Expr(value));
   }
+  for (const auto& [name, value] : values) {
+    const auto check = [&](const std::optional<symbolic::Expr>& bound, bool least) {
+      const std::optional<std::int64_t> limit =
+          bound ? symbolic::substitute(*bound, by).constant() : std::optional<std::int64_t>();
+      if (!limit || (least ? value >= *limit : value <= *limit)) return;
+      throw Error(ErrorClass::kUsage, "Options::specialize gives '" + name + "' the value " + std::to_string(value) +
+                                          ", and graph '" + g.name + "' needs at " + (least ? "least " : "most ") +
+                                          std::to_string(*limit));
+    };
+    const ir::Symbol& s = out.symbols.at(name);
+    check(s.lower, true);
+    check(s.upper, false);
+  }
   ir::substitute_symbols(out, out.body, by);
   for (ir::Container& c : out.containers) {
     c.layout = c.layout.substituted(by);
@@ -251,6 +264,7 @@ AnyFunction compile(const Graph& graph, const Options& options) {
   auto f = std::make_shared<detail::FunctionImpl>();
   std::shared_ptr<CompiledProgram> made;
   auto make_program = [&] { return made = make(graph, id, *env); };
+  if (*resolved.cache == CacheMode::kRefresh) jit.memory.erase(id.key);
   std::shared_ptr<CompiledProgram> p =
       *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(id.key, make_program);
   if (p != made) store_late(*p, id, jit.disk(env->options));

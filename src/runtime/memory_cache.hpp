@@ -28,8 +28,9 @@ struct MemoryCacheStats {
 };
 
 // Thread-safe. A value lives while anyone holds it; the cache holds the most recently used ones up to its cap and still
-// finds the others while they live. A failure other than "resource" is kept: the same key gives the same error without
-// a second try.
+// finds the others while they live. A failure of a compiler, a loader or the machine is kept: the same key gives the
+// same error without a second try. Others are quick to find again, and their texts name places of the graph at hand,
+// which the key does not know; of resources there may be more next time.
 template <typename Value>
 class MemoryCache {
  public:
@@ -74,7 +75,7 @@ class MemoryCache {
       value = make();
     } catch (const Error& problem) {
       error = std::current_exception();
-      sticky = problem.error_class() != ErrorClass::kResource;
+      sticky = is_kept(problem.error_class());
     } catch (...) {
       error = std::current_exception();
     }
@@ -135,6 +136,22 @@ class MemoryCache {
   }
 
  private:
+  static bool is_kept(ErrorClass failure) {
+    switch (failure) {
+      case ErrorClass::kCompile:
+      case ErrorClass::kLoad:
+      case ErrorClass::kDeviceLost:
+      case ErrorClass::kEnvironment:
+      case ErrorClass::kInternal: return true;
+      case ErrorClass::kUsage:
+      case ErrorClass::kGraph:
+      case ErrorClass::kLimit:
+      case ErrorClass::kLaunch:
+      case ErrorClass::kResource: return false;
+    }
+    return false;
+  }
+
   struct Slot {
     Pointer value;  // kept
     std::weak_ptr<Value> evicted;

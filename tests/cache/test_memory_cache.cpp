@@ -62,7 +62,7 @@ TEST_CASE("Different keys are made at the same time", "[memory-cache]") {
   CHECK(other == "met");
 }
 
-TEST_CASE("A failure is kept, except for want of resources", "[memory-cache]") {
+TEST_CASE("A failure of the compiler is kept, one of resources or of the graph is not", "[memory-cache]") {
   Cache cache = make_cache();
   int tries = 0;
   const auto fails = [&]() -> Cache::Pointer {
@@ -78,6 +78,12 @@ TEST_CASE("A failure is kept, except for want of resources", "[memory-cache]") {
   const auto starves = [&]() -> Cache::Pointer { throw Error(ErrorClass::kResource, "no memory"); };
   CHECK_THROWS_AS(cache.get(key(2), starves), Error);
   CHECK(*cache.get(key(2), [] { return text("later"); }) == "later");
+  // Its text names the places of one graph, and the key stands for all that mean the same.
+  const auto breaks_a_rule = [&](const char* where) {
+    return [where]() -> Cache::Pointer { throw Error(ErrorClass::kGraph, where); };
+  };
+  CHECK_THROWS_WITH(cache.get(key(4), breaks_a_rule("map 'i'")), Catch::Contains("map 'i'"));
+  CHECK_THROWS_WITH(cache.get(key(4), breaks_a_rule("map 'k'")), Catch::Contains("map 'k'"));
   CHECK_THROWS_AS(cache.get(key(3), []() -> Cache::Pointer { throw std::bad_alloc(); }), std::bad_alloc);
   CHECK(*cache.get(key(3), [] { return text("again"); }) == "again");
 }
@@ -93,7 +99,7 @@ TEST_CASE("Waiters get the failure of the one that tried", "[memory-cache]") {
         cache.get(key(1), [&]() -> Cache::Pointer {
           ++tries;
           std::this_thread::sleep_for(std::chrono::milliseconds(10));
-          throw Error(ErrorClass::kGraph, "bad");
+          throw Error(ErrorClass::kCompile, "bad");
         });
       } catch (const Error&) {
         ++failed;

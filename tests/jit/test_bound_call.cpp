@@ -149,3 +149,67 @@ TEST_CASE("a null pointer is taken only for what has no elements") {
       .bind("M", 3)
       .call();
 }
+
+TEST_CASE("symbols are solved from the shapes of each call anew") {
+  Builder g("again");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N});
+  g.map({"i", 0, N}, [&](auto i) { A(i) = 1.0; });
+  const AnyFunction f = compile(g, plain());
+  std::vector<double> a(5);
+  BoundCall call = f.bind("A", ArrayRef<double>{a.data(), {2}});
+  call.call();
+  CHECK(a == std::vector<double>{1, 1, 0, 0, 0});
+  call.bind("A", ArrayRef<double>{a.data(), {5}}).call();
+  CHECK(a == std::vector<double>(5, 1.0));
+  call.bind("A", a.data());
+  CHECK(message([&] { call.call(); }) == "call of 'again': not bound: 'N'");
+}
+
+TEST_CASE("values of symbols that make an extent negative are refused") {
+  Builder g("shrunk");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {3, N + 2});
+  g.map({"i", 0, N}, [&](auto i) { A(2, i) = 1.0; });
+  const AnyFunction f = compile(g, plain());
+  std::vector<double> a(6);
+  f.bind("A", a.data()).bind("N", 0).call();
+  CHECK(message([&] { f.bind("A", a.data()).bind("N", -5).call(); }) ==
+        "call of 'shrunk': extent 1 of 'A' would be N + 2 = -3");
+}
+
+TEST_CASE("values baked in keep the bounds that the graph states") {
+  Builder g("baked");
+  auto N = g.symbol("N", {.lower = 2, .upper = 10});
+  auto M = g.symbol("M", {.lower = N});
+  auto A = g.array<double>("A", {N, M});
+  A(0, 0) = 1.0;
+  const auto with = [&](std::map<std::string, std::int64_t> values) {
+    Options o = plain();
+    o.specialize = std::move(values);
+    return message([&] { compile(g, o); });
+  };
+  CHECK(with({{"N", 11}}) == "Options::specialize gives 'N' the value 11, and graph 'baked' needs at most 10");
+  CHECK(with({{"N", 1}}) == "Options::specialize gives 'N' the value 1, and graph 'baked' needs at least 2");
+  CHECK(with({{"N", 5}, {"M", 4}}) == "Options::specialize gives 'M' the value 4, and graph 'baked' needs at least 5");
+  Options o = plain();
+  o.specialize = {{"N", 5}, {"M", 5}};
+  compile(g, o);
+}
+
+TEST_CASE("an error tells the places of its own graph, also when another one failed alike") {
+  const auto error_of = [](const char* label) {
+    Builder g("failing");
+    auto N = g.symbol("N");
+    auto A = g.array<double>("A", {N});
+    g.map({label, 0, N + 1}, [&](auto i) { A(i) = 1.0; });
+    try {
+      compile(g, plain());
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(error_of("first").find("map 'first'") != std::string::npos);
+  CHECK(error_of("second").find("map 'second'") != std::string::npos);
+}

@@ -119,3 +119,15 @@ TEST_CASE("a cache folder that was removed is made again") {
   clear_memory_cache();
   CHECK(compile<Scale>(scale("kept", 5), o).stats().origin == CompileStats::Origin::kDisk);
 }
+
+TEST_CASE("a refreshing compilation is one, also of a program in memory") {
+  const Folder f;
+  Options o = on_disk(f / "c");
+  compile<Scale>(scale("refreshed", 7), o);
+  fs::remove_all(f / "c");
+  o.cache = CacheMode::kRefresh;
+  CHECK(compile<Scale>(scale("refreshed", 7), o).stats().origin == CompileStats::Origin::kCompiled);
+  CHECK(entries(f / "c") == 1);
+  o.cache = CacheMode::kOn;
+  CHECK(compile<Scale>(scale("refreshed", 7), o).stats().origin == CompileStats::Origin::kMemory);
+}
