@@ -7,29 +7,15 @@
 #include <sdfg/jit.hpp>
 #include <string>
 
+#include "../support/folder.hpp"
+#include "scale.hpp"
+
 namespace {
 
 using namespace sdfg;
 namespace fs = std::filesystem;
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "sdfg-limits-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
+using sdfg::test::Folder;
 
 // Entries of a disk cache: files whose names are keys.
 int entries(const std::string& cache) {
@@ -40,25 +26,14 @@ int entries(const std::string& cache) {
   return count;
 }
 
-Options plain() {
-  Options o;
-  o.cache = CacheMode::kMemory;
-  return o;
-}
+using sdfg::test::plain;
+using sdfg::test::scale;
+using sdfg::test::Scale;
 Options on_disk(const std::string& folder) {
   Options o;
   o.cache = CacheMode::kOn;
   o.cache_dir = folder;
   return o;
-}
-
-using Scale = void(double*, std::int64_t);
-Builder scale(const std::string& name, double factor) {
-  Builder g(name);
-  auto N = g.symbol("N");
-  auto A = g.array<double>("A", {N});
-  g.map({"i", 0, N}, [&](auto i) { A(i) = factor * A(i); });
-  return g;
 }
 
 }  // namespace

@@ -9,15 +9,15 @@
 #include <sdfg/log.hpp>
 #include <vector>
 
+#include "scale.hpp"
+
 namespace {
 
 using namespace sdfg;
 
-Options plain() {
-  Options o;
-  o.cache = CacheMode::kMemory;
-  return o;
-}
+using sdfg::test::plain;
+using sdfg::test::scale;
+using sdfg::test::Scale;
 
 struct Told {
   ErrorClass error_class = ErrorClass::kInternal;
@@ -35,15 +35,6 @@ Told told(const std::function<void()>& f) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-using Scale = void(double*, std::int64_t);
-Builder scale(const std::string& name, double factor) {
-  Builder g(name);
-  auto N = g.symbol("N");
-  auto A = g.array<double>("A", {N});
-  g.map({"i", 0, N}, [&](auto i) { A(i) = factor * A(i); });
-  return g;
 }
 
 }  // namespace

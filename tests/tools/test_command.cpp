@@ -8,31 +8,15 @@
 #include <sstream>
 #include <string>
 
+#include "../support/folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path kKernels = fs::path(SDFG_SOURCE_DIR) / "tests" / "corpus" / "kernels";
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "sdfg_tools_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string str() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
+using sdfg::test::Folder;
 
 struct Result {
   int status = -1;
@@ -47,7 +31,7 @@ std::string read(const std::string& path) {
 }
 
 // `environment`: "NAME=value ..." in front of the command.
-Result sdfg(const std::string& arguments, const std::string& environment = {}) {
+Result run_sdfg(const std::string& arguments, const std::string& environment = {}) {
   const Folder f;
   const std::string line = "env -u SDFG_CACHE -u SDFG_DUMP SDFG_CACHE_DIR=" + (f / "cache") + " " + environment + " " +
                            SDFG_COMMAND + " " + arguments + " > " + (f / "out") + " 2> " + (f / "err") + " < /dev/null";
@@ -86,12 +70,12 @@ TEST_CASE("wrong usage is told on stderr with the commands, status 2") {
   };
   for (const auto& c : cases) {
     INFO(c.arguments);
-    const Result r = sdfg(c.arguments);
+    const Result r = run_sdfg(c.arguments);
     CHECK(r.status == 2);
     CHECK(r.out.empty());
     CHECK(r.err.rfind(std::string(c.complaint) + "usage: sdfg COMMAND", 0) == 0);
   }
-  const Result help = sdfg("--help");
+  const Result help = run_sdfg("--help");
   CHECK(help.status == 0);
   CHECK(help.err.empty());
   CHECK(help.out.rfind("usage: sdfg COMMAND", 0) == 0);
@@ -102,22 +86,22 @@ TEST_CASE("what is wrong with a file is told on stderr, status 1") {
   std::ofstream(f / "bad.sdfg") << R"({"type": "SDFG", "attributes": {"name": "g"}, "nodes": 3, "edges": []})";
   for (const char* command : {"info", "text", "emit", "validate"}) {
     INFO(command);
-    const Result missing = sdfg(std::string(command) + " /nowhere.sdfg");
+    const Result missing = run_sdfg(std::string(command) + " /nowhere.sdfg");
     CHECK(missing.status == 1);
     CHECK(missing.out.empty());
     CHECK(missing.err == "sdfg: usage error: the file '/nowhere.sdfg' can't be opened: No such file or directory\n");
-    const Result bad = sdfg(std::string(command) + " " + (f / "bad.sdfg"));
+    const Result bad = run_sdfg(std::string(command) + " " + (f / "bad.sdfg"));
     CHECK(bad.status == 1);
     CHECK(bad.out.empty());
     CHECK(bad.err == "sdfg: graph error: " + (f / "bad.sdfg") + ": expected a list, found number (at $.nodes)\n");
   }
-  const Result no_case = sdfg("run " + graph("atax") + " --case /nowhere.json");
+  const Result no_case = run_sdfg("run " + graph("atax") + " --case /nowhere.json");
   CHECK(no_case.status == 1);
   CHECK(contains(no_case.err, "/nowhere.json"));
 }
 
 TEST_CASE("info counts what a graph is made of") {
-  const Result r = sdfg("info " + graph("jacobi_1d"));
+  const Result r = run_sdfg("info " + graph("jacobi_1d"));
   CHECK(r.status == 0);
   CHECK(r.err.empty());
   CHECK(contains(r.out, "graph jacobi_1d"));
@@ -126,18 +110,18 @@ TEST_CASE("info counts what a graph is made of") {
   CHECK(contains(r.out, "\nelements: "));
   CHECK(contains(r.out, "\nlibrary nodes: none\n"));
   CHECK(contains(r.out, "\nsymbols: "));
-  CHECK(contains(sdfg("info " + graph("softmax")).out, "Reduce 2"));
+  CHECK(contains(run_sdfg("info " + graph("softmax")).out, "Reduce 2"));
 }
 
 TEST_CASE("text shows the graph, the same every time") {
-  const Result r = sdfg("text " + graph("spmv"));
+  const Result r = run_sdfg("text " + graph("spmv"));
   CHECK(r.status == 0);
   CHECK(r.out.rfind("graph spmv", 0) == 0);
-  CHECK(sdfg("text " + graph("spmv")).out == r.out);
+  CHECK(run_sdfg("text " + graph("spmv")).out == r.out);
 }
 
 TEST_CASE("validate names rule and place of what is broken, status 1") {
-  CHECK(sdfg("validate " + graph("atax")).status == 0);
+  CHECK(run_sdfg("validate " + graph("atax")).status == 0);
   const Folder f;
   std::ofstream(f / "bounds.sdfg") << R"({"type": "SDFG", "attributes": {"name": "g", "_arrays": {"A": {"type": "Array",
     "attributes": {"dtype": "float64", "shape": ["4"]}}}}, "edges": [], "nodes": [{"type": "SDFGState", "label": "s",
@@ -145,7 +129,7 @@ TEST_CASE("validate names rule and place of what is broken, status 1") {
     "out_connectors": {"o": null}}}, {"type": "AccessNode", "attributes": {"data": "A"}}], "edges": [{"src": 0, "dst": 1,
     "src_connector": "o", "dst_connector": null, "attributes": {"data": {"type": "Memlet", "attributes": {"data": "A",
     "subset": {"type": "Range", "ranges": [{"start": "9", "end": "9", "step": "1"}]}}}}}]}]})";
-  const Result r = sdfg("validate " + (f / "bounds.sdfg"));
+  const Result r = run_sdfg("validate " + (f / "bounds.sdfg"));
   CHECK(r.status == 1);
   CHECK(r.err.empty());
   CHECK(contains(r.out, "subset-bounds: state 's' writes A[9], outside A's extent 4 in dimension 0\n"));
@@ -157,7 +141,7 @@ TEST_CASE("run compares with what is expected, status 1 where it differs") {
     INFO(runner);
     const std::string folder = (kKernels / "go_fast").string();
     const std::string line = "run " + graph("go_fast") + " --case " + folder + "/case.json --expect ";
-    const Result right = sdfg(line + folder + runner);
+    const Result right = run_sdfg(line + folder + runner);
     CHECK(right.status == 0);
     CHECK(right.err.empty());
     CHECK(contains(right.out, ": as expected in "));
@@ -167,7 +151,7 @@ TEST_CASE("run compares with what is expected, status 1 where it differs") {
       const std::string name = entry.path().filename().string();
       if (name.rfind("in_", 0) == 0) fs::copy_file(entry.path(), f / ("out_" + name.substr(3)));
     }
-    const Result wrong = sdfg(line + f.str() + runner);
+    const Result wrong = run_sdfg(line + f.str() + runner);
     CHECK(wrong.status == 1);
     CHECK(contains(wrong.out, "__return"));
     CHECK(contains(wrong.out, ": WRONG in "));
@@ -176,7 +160,7 @@ TEST_CASE("run compares with what is expected, status 1 where it differs") {
 
 TEST_CASE("emit prints C++ and dumps write files that stand alone") {
   const Folder f;
-  const Result r = sdfg("emit " + graph("jacobi_1d"), "SDFG_DUMP=dot,html,graph SDFG_DUMP_DIR=" + (f / "dumps"));
+  const Result r = run_sdfg("emit " + graph("jacobi_1d"), "SDFG_DUMP=dot,html,graph SDFG_DUMP_DIR=" + (f / "dumps"));
   CHECK(r.status == 0);
   CHECK(contains(r.out, "jacobi_1d"));
   CHECK(contains(r.out, "for ("));
@@ -193,30 +177,30 @@ TEST_CASE("emit prints C++ and dumps write files that stand alone") {
 }
 
 TEST_CASE("emit refuses the code of files unless it is allowed") {
-  const Result refused = sdfg("emit " + graph("cholesky2", "graph.cpu.sdfg"));
+  const Result refused = run_sdfg("emit " + graph("cholesky2", "graph.cpu.sdfg"));
   CHECK(refused.status == 1);
   CHECK(refused.out.empty());
   CHECK(contains(refused.err, "allow_foreign_code"));
-  CHECK(sdfg("emit " + graph("cholesky2", "graph.cpu.sdfg") + " --allow-foreign-code").status == 0);
+  CHECK(run_sdfg("emit " + graph("cholesky2", "graph.cpu.sdfg") + " --allow-foreign-code").status == 0);
 }
 
 TEST_CASE("env lists every variable with its value and origin") {
-  const Result r = sdfg("env", "SDFG_OPT=1 SDFG_OPTT=3");
+  const Result r = run_sdfg("env", "SDFG_OPT=1 SDFG_OPTT=3");
   CHECK(r.status == 0);
   CHECK(contains(r.out, "SDFG_OPT "));
   CHECK(contains(r.out, "(set)"));
   CHECK(contains(r.out, "SDFG_OPTT"));
   CHECK(contains(r.out, "\ncpu: "));
-  const Result wrong = sdfg("env", "SDFG_OPT=11");
+  const Result wrong = run_sdfg("env", "SDFG_OPT=11");
   CHECK(wrong.status == 1);
   CHECK(contains(wrong.err, "SDFG_OPT"));
 }
 
 TEST_CASE("an unknown variable is told in the log") {
-  const Result quiet = sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1");
+  const Result quiet = run_sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1");
   CHECK(quiet.status == 0);
   CHECK(quiet.err.empty());
-  const Result told = sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1 SDFG_LOG=warning");
+  const Result told = run_sdfg("emit " + graph("go_fast"), "SDFG_OPTT=1 SDFG_LOG=warning");
   CHECK(told.status == 0);
   CHECK(contains(told.err,
                  "[sdfg:build] [warning] the environment variable SDFG_OPTT is not known and has no effect; "
@@ -227,29 +211,29 @@ TEST_CASE("cache counts, lists, checks and prunes entries") {
   const Folder f;
   const std::string here = "SDFG_CACHE_DIR=" + (f / "c");
   const std::string folder = (kKernels / "go_fast").string();
-  REQUIRE(sdfg("run " + graph("go_fast") + " --case " + folder + "/case.json", here).status == 0);
-  CHECK(contains(sdfg("cache stat", here).out, ": 1 entry, "));
-  const std::string listed = sdfg("cache list", here).out;
+  REQUIRE(run_sdfg("run " + graph("go_fast") + " --case " + folder + "/case.json", here).status == 0);
+  CHECK(contains(run_sdfg("cache stat", here).out, ": 1 entry, "));
+  const std::string listed = run_sdfg("cache list", here).out;
   CHECK(contains(listed, " ms to compile\n"));
   CHECK(contains(listed, " KiB, last used just now, "));
-  CHECK(sdfg("cache verify", here).out == "0 damaged\n");
-  const Result pruned = sdfg("cache prune --max-size 1", here);
+  CHECK(run_sdfg("cache verify", here).out == "0 damaged\n");
+  const Result pruned = run_sdfg("cache prune --max-size 1", here);
   CHECK(pruned.status == 0);
   CHECK(contains(pruned.out, "removed 1 entry, "));
-  CHECK(contains(sdfg("cache stat", here).out, ": 0 entries, 0 bytes\n"));
+  CHECK(contains(run_sdfg("cache stat", here).out, ": 0 entries, 0 bytes\n"));
 }
 
 TEST_CASE("convert writes both dialects, plain and packed, and what it wrote reads the same") {
   const Folder f;
-  const std::string text = sdfg("text " + graph("spmv")).out;
+  const std::string text = run_sdfg("text " + graph("spmv")).out;
   for (const char* options : {"", " --dialect 1.0", " --readable"}) {
     for (const char* file : {"a.sdfg", "b.sdfgz"}) {
       INFO(options << " " << file);
-      REQUIRE(sdfg("convert " + graph("spmv") + " " + (f / file) + options).status == 0);
+      REQUIRE(run_sdfg("convert " + graph("spmv") + " " + (f / file) + options).status == 0);
       CHECK((read(f / file).front() == '{') == (std::string(file) == "a.sdfg"));
-      CHECK(sdfg("validate " + (f / file)).status == 0);
+      CHECK(run_sdfg("validate " + (f / file)).status == 0);
     }
   }
   CHECK(!text.empty());
-  CHECK(sdfg("convert " + graph("spmv") + " /nowhere/a.sdfg").status == 1);
+  CHECK(run_sdfg("convert " + graph("spmv") + " /nowhere/a.sdfg").status == 1);
 }
