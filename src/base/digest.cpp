@@ -48,6 +48,10 @@ void ByteWriter::text(std::string_view value) {
   bytes_.insert(bytes_.end(), value.begin(), value.end());
 }
 
+void ByteWriter::texts(const std::vector<std::string>& values) {
+  u64(values.size());
+  for (const std::string& value : values) text(value);
+}
 void ByteWriter::blob(std::span<const std::uint8_t> value) {
   u64(value.size());
   bytes_.insert(bytes_.end(), value.begin(), value.end());

@@ -1,6 +1,8 @@
 // The table of environment variables and what is done with it: reading, resolving, warning, keys, documentation.
 #include "base/env.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -12,8 +14,6 @@
 #include "base/env_values.hpp"
 #include "base/log.hpp"
 #include "base/suggest.hpp"
-
-extern char** environ;
 
 namespace sdfg {
 

@@ -3,15 +3,6 @@
 
 namespace sdfg::compiler {
 
-namespace {
-
-void write_list(ByteWriter& writer, const std::vector<std::string>& texts) {
-  writer.u64(texts.size());
-  for (const std::string& text : texts) writer.text(text);
-}
-
-}  // namespace
-
 Digest CompileRequest::digest() const {
   ByteWriter writer;
   writer.text("sdfg compile request 3");
@@ -20,7 +11,7 @@ Digest CompileRequest::digest() const {
   writer.text(source);
   writer.text(triple);
   writer.text(cpu);
-  write_list(writer, features);
+  writer.texts(features);
   writer.i64(opt_level);
   writer.boolean(fp.contract);
   writer.boolean(fp.reassociate);
@@ -31,8 +22,8 @@ Digest CompileRequest::digest() const {
   writer.u8(static_cast<std::uint8_t>(checks));
   writer.boolean(divide);
   writer.boolean(straight);
-  write_list(writer, flags);
-  write_list(writer, build_ids);
+  writer.texts(flags);
+  writer.texts(build_ids);
   return writer.digest();
 }
 

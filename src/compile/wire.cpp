@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostFrame = std::uint64_t{1} << 32;
 
-void write_list(ByteWriter& writer, const std::vector<std::string>& texts) {
-  writer.u64(texts.size());
-  for (const std::string& text : texts) writer.text(text);
-}
-
 // Reads what ByteWriter wrote; after the first failure everything is zero and `good` is false.
 class Reader {
  public:
@@ -127,7 +122,7 @@ std::vector<std::uint8_t> to_bytes(const CompileRequest& request) {
   writer.text(request.source);
   writer.text(request.triple);
   writer.text(request.cpu);
-  write_list(writer, request.features);
+  writer.texts(request.features);
   writer.i64(request.opt_level);
   writer.boolean(request.fp.contract);
   writer.boolean(request.fp.reassociate);
@@ -138,8 +133,8 @@ std::vector<std::uint8_t> to_bytes(const CompileRequest& request) {
   writer.u8(static_cast<std::uint8_t>(request.checks));
   writer.boolean(request.divide);
   writer.boolean(request.straight);
-  write_list(writer, request.flags);
-  write_list(writer, request.build_ids);
+  writer.texts(request.flags);
+  writer.texts(request.build_ids);
   return writer.take();
 }
 

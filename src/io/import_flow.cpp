@@ -11,7 +11,7 @@ tasklet::Expr yes() {
   return tasklet::Expr::literal(true);
 }
 
-tasklet::Expr negated(const tasklet::Expr& e) {
+tasklet::Expr negation(const tasklet::Expr& e) {
   return tasklet::Expr::unary(tasklet::UnaryOp::kNot, e);
 }
 
@@ -65,7 +65,7 @@ void Importer::flow(const FlowList& list, const dace::Region& r, ir::Sequence& o
       ir::If i;
       for (const auto& arm : branch->arms) {
         tasklet::Expr condition = arm.condition == nullptr ? yes() : expression(*arm.condition, scope);
-        if (arm.negate) condition = negated(condition);
+        if (arm.negate) condition = negation(condition);
         i.branches.push_back({std::move(condition), {}});
       }
       ir::Element& e = graph_.append(out, std::move(i));
@@ -78,7 +78,7 @@ void Importer::flow(const FlowList& list, const dace::Region& r, ir::Sequence& o
     } else if (const auto* l = std::get_if<FlowLoop>(&n.kind)) {
       ir::While w;
       w.condition = l->condition == nullptr ? yes() : expression(*l->condition, scope);
-      if (l->negate) w.condition = negated(w.condition);
+      if (l->negate) w.condition = negation(w.condition);
       ir::Element& e = graph_.append(out, std::move(w));
       labels[l->label] = e.id;
       flow(l->body, r, std::get<ir::While>(e.kind).body, scope, labels);
@@ -262,7 +262,7 @@ void Importer::loop(const dace::LoopBlock& l, const dace::Block& b, ir::Sequence
     scope.loops.pop_back();
     if (inverted_test_first) {
       ir::If leave;
-      leave.branches.push_back({negated(expression(l.condition, scope)), {}});
+      leave.branches.push_back({negation(expression(l.condition, scope)), {}});
       ir::Element& test = graph_.append(body, std::move(leave));
       graph_.append(std::get<ir::If>(test.kind).branches[0].body, ir::Exit{ir::Exit::Kind::kBreak, e.id});
     }

@@ -3,13 +3,11 @@
 
 #include "io/importer.hpp"
 
+#include "base/words.hpp"
+
 namespace sdfg::io {
 
 namespace {
-
-bool word_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 class Collector {
  public:
@@ -46,12 +44,12 @@ class Collector {
   // Every identifier of a text; keywords and members among them do no harm.
   void words(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
-      if (!word_char(text[i])) {
+      if (!is_word(text[i])) {
         ++i;
         continue;
       }
       std::size_t end = i;
-      while (end < text.size() && word_char(text[end])) ++end;
+      while (end < text.size() && is_word(text[end])) ++end;
       if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) name(text.substr(i, end - i));
       i = end;
     }

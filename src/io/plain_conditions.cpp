@@ -6,7 +6,6 @@ namespace sdfg::io {
 namespace {
 
 using tasklet::BinaryOp;
-using tasklet::Expr;
 
 std::optional<BinaryOp> opposite(BinaryOp op) {
   switch (op) {
@@ -34,25 +33,25 @@ std::optional<BinaryOp> opposite(BinaryOp op) {
   return std::nullopt;
 }
 
-bool is_whole(const Expr& e) {
+bool is_whole(const tasklet::Expr& e) {
   const Type& t = e.type();
   return t.is_scalar() && (is_integer(t.scalar()) || t.scalar() == ScalarType::kBool);
 }
 
 // What is true exactly where `e` is false, without a negation in front; nothing where there is none. An order of
 // floating numbers has no opposite: with a NaN both are false.
-std::optional<Expr> without_not(const Expr& e) {
+std::optional<tasklet::Expr> without_not(const tasklet::Expr& e) {
   if (const auto* u = std::get_if<tasklet::Unary>(&e.node()); u != nullptr && u->op == tasklet::UnaryOp::kNot)
     return e.children()[0];
   const auto* b = std::get_if<tasklet::Binary>(&e.node());
   if (b == nullptr) return std::nullopt;
-  const Expr &x = e.children()[0], &y = e.children()[1];
+  const tasklet::Expr &x = e.children()[0], &y = e.children()[1];
   const bool equality = b->op == BinaryOp::kEqual || b->op == BinaryOp::kNotEqual;
-  if (const auto op = opposite(b->op); op && (equality || (is_whole(x) && is_whole(y)))) return Expr::binary(*op, x, y);
+  if (const auto op = opposite(b->op); op && (equality || (is_whole(x) && is_whole(y)))) return tasklet::Expr::binary(*op, x, y);
   if (b->op != BinaryOp::kAnd && b->op != BinaryOp::kOr) return std::nullopt;
   const auto p = without_not(x), q = without_not(y);
   if (!p || !q) return std::nullopt;
-  return Expr::binary(b->op == BinaryOp::kAnd ? BinaryOp::kOr : BinaryOp::kAnd, *p, *q);
+  return tasklet::Expr::binary(b->op == BinaryOp::kAnd ? BinaryOp::kOr : BinaryOp::kAnd, *p, *q);
 }
 
 }  // namespace
@@ -64,7 +63,7 @@ tasklet::Expr plain_condition(const tasklet::Expr& condition) {
   }
   const auto* b = std::get_if<tasklet::Binary>(&condition.node());
   if (b == nullptr || (b->op != BinaryOp::kAnd && b->op != BinaryOp::kOr)) return condition;
-  return Expr::binary(b->op, plain_condition(condition.children()[0]), plain_condition(condition.children()[1]));
+  return tasklet::Expr::binary(b->op, plain_condition(condition.children()[0]), plain_condition(condition.children()[1]));
 }
 
 }  // namespace sdfg::io

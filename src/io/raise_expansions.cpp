@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "symbolic/facts.hpp"
 #include "symbolic/print.hpp"
 
@@ -15,10 +16,6 @@ namespace sdfg::io {
 namespace {
 
 using Complex = std::complex<double>;
-
-bool word_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 std::string trimmed(std::string s) {
   while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())) != 0) s.erase(s.begin());
@@ -135,7 +132,7 @@ bool is_set_up(const std::string& s) {
     const std::string rest = trimmed(s.substr(type.size()));  // a pointer without a value
     if (!rest.empty() && rest.front() == '*')
       return std::all_of(rest.begin() + 1, rest.end(),
-                         [](char c) { return word_char(c) || std::isspace(static_cast<unsigned char>(c)) != 0; });
+                         [](char c) { return is_word(c) || std::isspace(static_cast<unsigned char>(c)) != 0; });
   }
   const auto call = call_in(s);
   if (!call) return false;
@@ -151,9 +148,9 @@ Walk matrix(bool row_major, const std::string& rows, const std::string& columns,
   return row_major ? Walk{{rows, leading}, {columns, "1"}} : Walk{{rows, "1"}, {columns, leading}};
 }
 
-class Raiser {
+class ExpansionRaiser {
  public:
-  Raiser(const std::string& text, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs)
+  ExpansionRaiser(const std::string& text, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs)
       : text_(without_comments(text)), inputs_(inputs), outputs_(outputs) {}
 
   std::optional<RaisedCall> run() {
@@ -194,7 +191,7 @@ class Raiser {
         if (equals == std::string::npos) return false;
         const auto value = literal(trimmed(p.substr(equals + 1)));
         const std::string name = trimmed(p.substr(0, equals));
-        if (!value || name.empty() || !std::all_of(name.begin(), name.end(), word_char)) return false;
+        if (!value || name.empty() || !std::all_of(name.begin(), name.end(), is_word)) return false;
         factors_[name] = *value;
       }
       return true;
@@ -355,7 +352,7 @@ class Raiser {
 
 std::optional<RaisedCall> raise_expansion(const std::string& text, const std::vector<std::string>& inputs,
                                           const std::vector<std::string>& outputs) {
-  return Raiser(text, inputs, outputs).run();
+  return ExpansionRaiser(text, inputs, outputs).run();
 }
 
 bool walks_alike(const Walk& walk, const ir::Subset& subset, const std::vector<symbolic::Expr>& strides) {

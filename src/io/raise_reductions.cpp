@@ -21,7 +21,7 @@ std::string without_spaces(std::string s) {
   return s;
 }
 
-bool same(const Expr& a, const Expr& b) {
+bool equal(const Expr& a, const Expr& b) {
   return a == b || symbolic::is_equal(a, b, symbolic::Facts()) == symbolic::Truth::kYes;
 }
 
@@ -108,7 +108,7 @@ class Kernel {
         lanes == nullptr || inner == nullptr || !read->memlet.subset || !write->memlet.subset)
       return false;
     return lanes->params.size() == 1 && lanes->range.rank() == 1 && lanes->range[0].begin.is_zero() &&
-           same(lanes->range[0].end, kLanes - 1) && lanes->range[0].step.is_one();
+           equal(lanes->range[0].end, kLanes - 1) && lanes->range[0].step.is_one();
   }
 
   const dace::MapInfo *grid = nullptr, *lanes = nullptr, *inner = nullptr;
@@ -206,7 +206,7 @@ std::optional<std::size_t> parameter_of(const symbolic::Range& r, const std::vec
 }
 
 bool covers(const symbolic::Range& r, const Expr& extent) {
-  return r.begin.is_zero() && same(r.end, extent - 1) && r.step.is_one();
+  return r.begin.is_zero() && equal(r.end, extent - 1) && r.step.is_one();
 }
 
 // A state that sets all of `output` to a number.
@@ -293,9 +293,9 @@ std::optional<std::vector<int>> folded_axes(const dace::Sdfg& g, const Kernel& k
     const symbolic::Range& r = k.inner->range[*p];
     if (covers(r, extent)) continue;
     ++by_lane;
-    if (!same(r.step, kLanes)) return std::nullopt;
-    if (same(r.begin, lane)) {
-      if (!same(r.end, extent - 1)) return std::nullopt;
+    if (!equal(r.step, kLanes)) return std::nullopt;
+    if (equal(r.begin, lane)) {
+      if (!equal(r.end, extent - 1)) return std::nullopt;
       continue;
     }
     // Chunks of the axis, dealt to the blocks of the grid in turn: j = chunk * b, chunk * (b + blocks), ...
@@ -311,9 +311,9 @@ std::optional<std::vector<int>> folded_axes(const dace::Sdfg& g, const Kernel& k
       const Expr block = Expr::symbol(k.grid->params[b]);
       const Expr chunk = symbolic::substitute(chunks.begin, {{k.grid->params[b], Expr(1)}});
       const auto size = chunk.constant();
-      matches = size && *size > 0 && *size % kLanes == 0 && same(chunks.begin, chunk * block) &&
-                same(chunks.end, extent - 1) && same(chunks.step, chunk * (blocks.end + 1)) &&
-                same(r.end, symbolic::min(extent - 1, base + chunk - 1));
+      matches = size && *size > 0 && *size % kLanes == 0 && equal(chunks.begin, chunk * block) &&
+                equal(chunks.end, extent - 1) && equal(chunks.step, chunk * (blocks.end + 1)) &&
+                equal(r.end, symbolic::min(extent - 1, base + chunk - 1));
       if (matches) used.insert(k.grid->params[b]);
     }
     // Several blocks write one element.

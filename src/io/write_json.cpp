@@ -10,9 +10,9 @@
 
 namespace sdfg::io {
 
+namespace dace {
 namespace {
 
-using namespace dace;
 using symbolic::Expr;
 
 const char* name_of(Schedule s) {
@@ -569,9 +569,10 @@ class JsonWriter {
 };
 
 }  // namespace
+}  // namespace dace
 
 std::string write_json(const dace::Sdfg& sdfg, SdfgDialect dialect, bool readable) {
-  return JsonWriter(dialect).file(sdfg).dump(readable ? 2 : -1);
+  return dace::JsonWriter(dialect).file(sdfg).dump(readable ? 2 : -1);
 }
 
 }  // namespace sdfg::io

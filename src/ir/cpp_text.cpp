@@ -5,15 +5,14 @@
 #include <cctype>
 #include <set>
 
+#include "base/words.hpp"
+
 namespace sdfg::ir {
 
 namespace {
 
 bool starts_word(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool in_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 // Cuts text into identifiers that stand for a name, and everything else.
@@ -28,7 +27,7 @@ class Scanner {
     if (at_ >= text_.size()) return {};
     const char c = text_[at_];
     if (starts_word(c)) {
-      while (at_ < text_.size() && in_word(text_[at_])) ++at_;
+      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
       const std::string_view word = text_.substr(begin, at_ - begin);
       if (at_ < text_.size() && text_[at_] == '"' && word.ends_with('R')) {
         skip_raw_string();
@@ -39,7 +38,7 @@ class Scanner {
       }
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
       // Numbers swallow their suffixes and exponents, so that 1e5f or 0xAB is no name.
-      while (at_ < text_.size() && (in_word(text_[at_]) || text_[at_] == '.' || text_[at_] == '\'')) ++at_;
+      while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' || text_[at_] == '\'')) ++at_;
     } else if (text_.substr(at_, 2) == "//") {
       at_ = std::min(text_.find('\n', at_), text_.size());
       return text_.substr(begin, at_ - begin);

@@ -15,10 +15,6 @@ namespace {
 using tasklet::BinaryOp;
 using tasklet::Function;
 
-ir::Subset at(std::vector<Expr> indices) {
-  return ir::Subset::index(indices);
-}
-
 // The type that a factorisation computes in.
 ScalarType field_of(ScalarType t) {
   return is_floating(t) || is_complex(t) ? t : ScalarType::kFloat64;
@@ -34,13 +30,13 @@ void load(const Emitter& e, const Operand& from, const std::string& to, ScalarTy
         [&](Emitter& inner, std::vector<Expr> p) {
           const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
           inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
-                        {to, at({p[0], p[1]}), {}});
+                        {to, element_at({p[0], p[1]}), {}});
         });
 }
 void store(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
   e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
     const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, at({p[0], p[1]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+    inner.compute({{"a", from, element_at({p[0], p[1]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
   });
 }
 
@@ -108,7 +104,7 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
   e.with_transient("columns", t, {n, n}, [&](Emitter& outer, const std::string& columns) {
     outer.with_transient("swaps", ScalarType::kInt32, {n}, [&](Emitter& body, const std::string& swaps) {
       body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
-        inner.compute({{"a", w, at({p[0], p[1]})}}, name("a", t), {columns, at({p[1], p[0]}), {}});
+        inner.compute({{"a", w, element_at({p[0], p[1]})}}, name("a", t), {columns, element_at({p[1], p[0]}), {}});
       });
       const std::string order = order_text(body, n);
       const ir::Subset all = ir::Subset::full(body.graph().containers.at(columns).layout.shape());
@@ -125,13 +121,13 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
                    "*result = sdfg_status;",
                "");
       body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
-        inner.compute({{"a", columns, at({p[1], p[0]})}}, name("a", t), {w, at({p[0], p[1]}), {}});
+        inner.compute({{"a", columns, element_at({p[1], p[0]})}}, name("a", t), {w, element_at({p[0], p[1]}), {}});
       });
       body.map({{"i", n}}, [&](Emitter& inner, std::vector<Expr> p) {
         inner.compute(
-            {{"p", swaps, at({p[0]})}},
+            {{"p", swaps, element_at({p[0]})}},
             sub(cast(name("p", ScalarType::kInt32), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1})),
-            {pivots, at({p[0]}), {}});
+            {pivots, element_at({p[0]}), {}});
       });
     });
   });
@@ -141,7 +137,7 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
 // the first minor that is not positive definite, where it stops.
 void cholesky_by_loops(const Emitter& e, const std::string& w, const Expr& n, ScalarType t, bool lower,
                        const std::string& info) {
-  auto element = [&](const Expr& i, const Expr& j) { return lower ? at({i, j}) : at({j, i}); };
+  auto element = [&](const Expr& i, const Expr& j) { return lower ? element_at({i, j}) : element_at({j, i}); };
   e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
   e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
     // value(i, j) - sum_k value(i, k) conj(value(j, k)) into `sum`
@@ -187,9 +183,9 @@ void swap_rows(const Emitter& e, const std::string& w, const Expr& first, const 
                ScalarType t) {
   e.map({{"k", columns}}, [&](Emitter& inner, std::vector<Expr> p) {
     inner.with_transient("kept", t, {}, [&](Emitter& body, const std::string& kept) {
-      body.compute({{"a", w, at({first, p[0]})}}, name("a", t), {kept, {}, {}});
-      body.compute({{"a", w, at({second, p[0]})}}, name("a", t), {w, at({first, p[0]}), {}});
-      body.compute({{"a", kept, {}}}, name("a", t), {w, at({second, p[0]}), {}});
+      body.compute({{"a", w, element_at({first, p[0]})}}, name("a", t), {kept, {}, {}});
+      body.compute({{"a", w, element_at({second, p[0]})}}, name("a", t), {w, element_at({first, p[0]}), {}});
+      body.compute({{"a", kept, {}}}, name("a", t), {w, element_at({second, p[0]}), {}});
     });
   });
 }
@@ -202,13 +198,13 @@ void factorise_by_loops(const Emitter& e, const std::string& w, const Expr& n, S
   e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
   e.loop("j", 0, n, [&](Emitter& column, const Expr& j) {
     column.with_transient("largest", real, {}, [&](Emitter& body, const std::string& largest) {
-      body.compute({{"a", w, at({j, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
-      body.compute({}, tasklet::from_symbolic(j), {pivots, at({j}), {}});
+      body.compute({{"a", w, element_at({j, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
+      body.compute({}, tasklet::from_symbolic(j), {pivots, element_at({j}), {}});
       body.loop("i", j + 1, n, [&](Emitter& row, const Expr& i) {
         row.branch(binary(BinaryOp::kGreater, magnitude(element_of(w, {i, j}, t), t), element_of(largest, {}, real)),
                    [&](Emitter& take) {
-                     take.compute({{"a", w, at({i, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
-                     take.compute({}, tasklet::from_symbolic(i), {pivots, at({j}), {}});
+                     take.compute({{"a", w, element_at({i, j})}}, magnitude(name("a", t), t), {largest, {}, {}});
+                     take.compute({}, tasklet::from_symbolic(i), {pivots, element_at({j}), {}});
                    });
       });
       const Expr pivot = body.assign("pivot", element_of(pivots, {j}, ScalarType::kInt64));
@@ -223,11 +219,11 @@ void factorise_by_loops(const Emitter& e, const std::string& w, const Expr& n, S
           [&](Emitter& regular) {
             regular.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, std::vector<Expr> p) {
               const Expr i = p[0];
-              row.compute({{"a", w, at({i, j})}, {"d", w, at({j, j})}},
-                          binary(BinaryOp::kDiv, name("a", t), name("d", t)), {w, at({i, j}), {}});
+              row.compute({{"a", w, element_at({i, j})}, {"d", w, element_at({j, j})}},
+                          binary(BinaryOp::kDiv, name("a", t), name("d", t)), {w, element_at({i, j}), {}});
               row.map_ranges({{"k", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& inner, std::vector<Expr> q) {
-                inner.compute({{"a", w, at({i, q[0]})}, {"l", w, at({i, j})}, {"u", w, at({j, q[0]})}},
-                              sub(name("a", t), mul(name("l", t), name("u", t))), {w, at({i, q[0]}), {}});
+                inner.compute({{"a", w, element_at({i, q[0]})}, {"l", w, element_at({i, j})}, {"u", w, element_at({j, q[0]})}},
+                              sub(name("a", t), mul(name("l", t), name("u", t))), {w, element_at({i, q[0]}), {}});
               });
             });
           });
@@ -274,8 +270,8 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
   auto eliminate = [&](Emitter& row, const Expr& i, const Expr& from, const Expr& to) {
     row.loop("k", from, to, [&](Emitter& inner, const Expr& k) {
       inner.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
-        body.compute({{"a", x, at({i, p[0]})}, {"f", lu, at({i, k})}, {"b", x, at({k, p[0]})}},
-                     sub(name("a", t), mul(name("f", t), name("b", t))), {x, at({i, p[0]}), {}});
+        body.compute({{"a", x, element_at({i, p[0]})}, {"f", lu, element_at({i, k})}, {"b", x, element_at({k, p[0]})}},
+                     sub(name("a", t), mul(name("f", t), name("b", t))), {x, element_at({i, p[0]}), {}});
       });
     });
   };
@@ -284,8 +280,8 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
     const Expr i = n - 1 - back;
     eliminate(row, i, i + 1, n);
     row.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
-      body.compute({{"a", x, at({i, p[0]})}, {"d", lu, at({i, i})}}, binary(BinaryOp::kDiv, name("a", t), name("d", t)),
-                   {x, at({i, p[0]}), {}});
+      body.compute({{"a", x, element_at({i, p[0]})}, {"d", lu, element_at({i, i})}}, binary(BinaryOp::kDiv, name("a", t), name("d", t)),
+                   {x, element_at({i, p[0]}), {}});
     });
   });
 }
@@ -294,7 +290,7 @@ void set_result(const Node& n, const Emitter& e, const std::string& info) {
   const Operand* res = n.find_out("_res");
   if (res == nullptr) return;
   const ir::Container& c = e.graph().containers.at(info);
-  e.compute({{"status", info, c.is_scalar() ? ir::Subset() : at({0})}},
+  e.compute({{"status", info, c.is_scalar() ? ir::Subset() : element_at({0})}},
             cast(name("status", c.type.scalar()), res->type()), {res->data(), res->fitted(0).element({}), {}});
 }
 
@@ -362,13 +358,13 @@ void load_transposed(const Emitter& e, const Operand& from, const std::string& t
         [&](Emitter& inner, std::vector<Expr> p) {
           const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
           inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
-                        {to, at({p[1], p[0]}), {}});
+                        {to, element_at({p[1], p[0]}), {}});
         });
 }
 void store_transposed(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
   e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
     const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, at({p[1], p[0]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+    inner.compute({{"a", from, element_at({p[1], p[0]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
   });
 }
 
@@ -402,7 +398,7 @@ void expand(const ir::Cholesky& op, const Node& n) {
           e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
             const Expr outside = op.lower ? symbolic::gt(p[1], p[0]) : symbolic::lt(p[1], p[0]);
             inner.compute(
-                {{"a", w, at({p[0], p[1]})}},
+                {{"a", w, element_at({p[0], p[1]})}},
                 cast(tasklet::Expr::select(tasklet::from_symbolic(outside), literal(0.0, t), name("a", t)), out.type()),
                 {out.data(), out.element(p), {}});
           });
@@ -416,7 +412,7 @@ void expand(const ir::Cholesky& op, const Node& n) {
           const tasklet::Expr nan = cast(tasklet::Expr::literal(__builtin_nan(""), ScalarType::kFloat64), t);
           const tasklet::Expr value = tasklet::Expr::select(tasklet::from_symbolic(outside), literal(0.0, t),
                                                             tasklet::Expr::select(bad, nan, name("a", t)));
-          inner.compute({{"a", w, at({p[0], p[1]})}, {"info", info, {}}}, cast(value, out.type()),
+          inner.compute({{"a", w, element_at({p[0], p[1]})}, {"info", info, {}}}, cast(value, out.type()),
                         {out.data(), out.element(p), {}});
         });
       });
@@ -446,7 +442,7 @@ void expand(const ir::Getrf&, const Node& n) {
                         solver_factorise(n, e, w, order, t, pivots, info);
                         store_transposed(e, w, t, out);
                         e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
-                          inner.compute({{"p", pivots, at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
+                          inner.compute({{"p", pivots, element_at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
                                         {ipiv.data(), ipiv.element(p), {}});
                         });
                         set_result(n, e, info);
@@ -462,7 +458,7 @@ void expand(const ir::Getrf&, const Node& n) {
                   e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                     const tasklet::Expr one_based =
                         add(name("p", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
-                    inner.compute({{"p", pivots, at({p[0]})}}, cast(one_based, ipiv.type()),
+                    inner.compute({{"p", pivots, element_at({p[0]})}}, cast(one_based, ipiv.type()),
                                   {ipiv.data(), ipiv.element(p), {}});
                   });
                   set_result(n, e, info);
@@ -510,7 +506,7 @@ void expand(const ir::Getrs&, const Node& n) {
                       "pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
                         e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                           inner.compute({{"p", ipiv.data(), ipiv.element(p)}},
-                                        cast(name("p", ipiv.type()), ScalarType::kInt64), {pivots, at({p[0]}), {}});
+                                        cast(name("p", ipiv.type()), ScalarType::kInt64), {pivots, element_at({p[0]}), {}});
                         });
                         solver_solve(e, w, pivots, order, t, rhs, out, false, info);
                         set_result(n, e, info);
@@ -524,7 +520,7 @@ void expand(const ir::Getrs&, const Node& n) {
                   e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
                     const tasklet::Expr zero_based =
                         sub(cast(name("p", ipiv.type()), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
-                    inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, zero_based, {pivots, at({p[0]}), {}});
+                    inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, zero_based, {pivots, element_at({p[0]}), {}});
                   });
                   e.compute({}, tasklet::Expr::literal(std::int64_t{0}), {info, {}, {}});
                   solve_with(n, e, w, pivots, order, t, rhs, out);
@@ -571,7 +567,7 @@ void expand(const ir::Inv&, const Node& n) {
                       inner.compute({},
                                     tasklet::Expr::select(tasklet::from_symbolic(symbolic::eq(p[0], p[1])),
                                                           literal(1.0, t), literal(0.0, t)),
-                                    {x, at({p[0], p[1]}), {}});
+                                    {x, element_at({p[0], p[1]}), {}});
                     });
                     if (solver) {
                       solver_substitute(body, w, pivots, order, x, order, true, t, info);

@@ -54,9 +54,9 @@ struct Matrix {
   Matrix transposed() const { return {operand, labels, column, row}; }
 };
 
-class Product {
+class LibraryProduct {
  public:
-  Product(const Node& n, const Contraction& c, const ProductLabels& p)
+  LibraryProduct(const Node& n, const Contraction& c, const ProductLabels& p)
       : n_(n), c_(c), p_(p), type_(c.out.type()), extent_(extents_of(n, c)) {}
 
   bool run() {
@@ -282,7 +282,7 @@ bool contract_by_library(const Node& n, const Contraction& c) {
   }
   if (c.beta != 0.0 && c.addend != nullptr && c.addend->type() != t) return no("elements of different types");
   if (!is_complex(t) && (c.alpha.imag() != 0 || c.beta.imag() != 0)) return no("complex factors of real matrices");
-  return Product(n, c, *labels).run();
+  return LibraryProduct(n, c, *labels).run();
 }
 
 }  // namespace sdfg::library

@@ -52,6 +52,10 @@ class Operand {
   std::vector<Expr> container_strides_;
 };
 
+inline ir::Subset element_at(const std::vector<Expr>& indices) {
+  return ir::Subset::index(indices);
+}
+
 struct Read {
   std::string connector;
   std::string data;

@@ -9,10 +9,6 @@ namespace {
 using tasklet::BinaryOp;
 using tasklet::Function;
 
-ir::Subset at(std::vector<Expr> indices) {
-  return ir::Subset::index(indices);
-}
-
 constexpr std::size_t kMostFftDimensions = 3;  // of cuFFT
 
 bool is_packed(const Operand& o) {
@@ -61,7 +57,7 @@ bool fft_by_library(const ir::Fft& op, const Node& n, const Operand& in, const O
   };
   const auto store = [&](const Emitter& e, const std::string& data) {
     e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-      inner.compute({{"a", data, at(p)}}, cast(factor_of(op, in, name("a", t), t), out.type()),
+      inner.compute({{"a", data, element_at(p)}}, cast(factor_of(op, in, name("a", t), t), out.type()),
                     {out.data(), out.element(p), {}});
     });
   };
@@ -78,7 +74,7 @@ bool fft_by_library(const ir::Fft& op, const Node& n, const Operand& in, const O
   } else {
     n.emitter->with_transient("data", t, in.extents(), [&](Emitter& e, const std::string& data) {
       e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, at(p), {}});
+        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, element_at(p), {}});
       });
       from_packed(e, data, ir::Subset::full(in.extents()));
     });
@@ -106,7 +102,7 @@ void expand(const ir::Fft& op, const Node& n) {
   n.emitter->with_transient("data", t, in.extents(), [&](Emitter& first, const std::string& data) {
     first.with_transient("transformed", t, in.extents(), [&](Emitter& e, const std::string& next) {
       e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, at(p), {}});
+        inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, element_at(p), {}});
       });
       for (std::size_t axis = 0; axis < in.rank(); ++axis) {
         const Expr length = in.extent(axis);
@@ -119,7 +115,7 @@ void expand(const ir::Fft& op, const Node& n) {
                 binary(BinaryOp::kDiv, cast(tasklet::from_symbolic(p[0]), f), cast(tasklet::from_symbolic(length), f)));
             inner.compute({},
                           call(Function::kMakeComplex, {call(Function::kCos, {angle}), call(Function::kSin, {angle})}),
-                          {roots, at({p[0]}), {}});
+                          {roots, element_at({p[0]}), {}});
           });
           body.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
             inner.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
@@ -128,20 +124,20 @@ void expand(const ir::Fft& op, const Node& n) {
                 std::vector<Expr> from = p;
                 from[axis] = k;
                 const Expr root = term.assign("root", tasklet::from_symbolic(symbolic::mod(k * p[axis], length)));
-                term.compute({{"s", sum, {}}, {"a", data, at(from)}, {"w", roots, at({root})}},
+                term.compute({{"s", sum, {}}, {"a", data, element_at(from)}, {"w", roots, element_at({root})}},
                              add(name("s", t), mul(name("a", t), name("w", t))), {sum, {}, {}});
               });
-              deep.compute({{"s", sum, {}}}, name("s", t), {next, at(p), {}});
+              deep.compute({{"s", sum, {}}}, name("s", t), {next, element_at(p), {}});
             });
           });
         });
         e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
-          inner.compute({{"a", next, at(p)}}, name("a", t), {data, at(p), {}});
+          inner.compute({{"a", next, element_at(p)}}, name("a", t), {data, element_at(p), {}});
         });
       }
       e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
         const tasklet::Expr value = factor_of(op, in, name("a", t), t);
-        inner.compute({{"a", data, at(p)}}, cast(value, out.type()), {out.data(), out.element(p), {}});
+        inner.compute({{"a", data, element_at(p)}}, cast(value, out.type()), {out.data(), out.element(p), {}});
       });
     });
   });

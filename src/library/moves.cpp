@@ -11,7 +11,7 @@ namespace sdfg::library {
 namespace {
 
 using tasklet::BinaryOp;
-constexpr std::int64_t kTile = 512;
+constexpr std::int64_t kMoveTile = 512;
 
 std::size_t axis_of(int axis, std::size_t rank, const Node& n) {
   const int wrapped = axis < 0 ? axis + static_cast<int>(rank) : axis;
@@ -178,8 +178,8 @@ void expand(const ir::Reduce& op, const Node& n) {
     loops(e, 0);
   };
   if (outer.empty()) {
-    n.emitter->map_ranges({{"block", {0, columns - 1, kTile, 1}}}, [&](Emitter& e, std::vector<Expr> p) {
-      strip(e, {}, {p[0], symbolic::min(p[0] + (kTile - 1), columns - 1), 1, 1});
+    n.emitter->map_ranges({{"block", {0, columns - 1, kMoveTile, 1}}}, [&](Emitter& e, std::vector<Expr> p) {
+      strip(e, {}, {p[0], symbolic::min(p[0] + (kMoveTile - 1), columns - 1), 1, 1});
     });
   } else {
     n.emitter->map(named(outer),

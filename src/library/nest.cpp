@@ -35,7 +35,7 @@ std::map<int, Expr> extents_of(const Node& n, const Contraction& c) {
 namespace {
 
 // Elements of the output that one thread works on when there is no other dimension to share among threads.
-constexpr std::int64_t kTile = 512;
+constexpr std::int64_t kNestTile = 512;
 
 std::vector<Expr> indices_of(const Labels& labels, const std::map<int, Expr>& at) {
   std::vector<Expr> out;
@@ -177,8 +177,8 @@ class Nest {
     };
     const Expr columns = extent_.at(vector);
     if (outer.empty()) {
-      e.map_ranges({{"block", {0, columns - 1, kTile, 1}}}, [&](Emitter& inner, std::vector<Expr> p) {
-        inner_loops(inner, {}, {p[0], symbolic::min(p[0] + (kTile - 1), columns - 1), 1, 1});
+      e.map_ranges({{"block", {0, columns - 1, kNestTile, 1}}}, [&](Emitter& inner, std::vector<Expr> p) {
+        inner_loops(inner, {}, {p[0], symbolic::min(p[0] + (kNestTile - 1), columns - 1), 1, 1});
       });
       return;
     }

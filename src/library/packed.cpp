@@ -12,7 +12,7 @@ namespace {
 // Elements of the summed dimension in one panel; panels of this depth stay in the second-level cache.
 constexpr int kDepth = 256;
 // Products below this are left to the loop nest: packing would cost more than it saves.
-constexpr std::int64_t kLeastWork = 32 * 32 * 32;
+constexpr std::int64_t kLeastProduct = 32 * 32 * 32;
 constexpr std::int64_t kLeastSide = 8;
 
 struct Shape {
@@ -123,9 +123,9 @@ tasklet::Expr packing_pays(const Product& p) {
   Expr pays = Expr::boolean(true);
   for (const Expr& side : {p.m, p.n, p.k}) pays = symbolic::logical_and(pays, symbolic::ge(side, kLeastSide));
   // In steps, so that no product of three large sizes is formed.
-  pays = symbolic::logical_and(pays, symbolic::ge(symbolic::min(p.m, kLeastWork) * symbolic::min(p.n, kLeastWork) *
-                                                      symbolic::min(p.k, kLeastWork),
-                                                  kLeastWork));
+  pays = symbolic::logical_and(pays, symbolic::ge(symbolic::min(p.m, kLeastProduct) * symbolic::min(p.n, kLeastProduct) *
+                                                      symbolic::min(p.k, kLeastProduct),
+                                                  kLeastProduct));
   return tasklet::from_symbolic(pays);
 }
 

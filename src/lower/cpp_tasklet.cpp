@@ -5,6 +5,8 @@
 
 #include "lower/lowering.hpp"
 
+#include "base/words.hpp"
+
 namespace sdfg::lower {
 
 // The user's text names symbols and containers by their own names; where generated ones differ, it gets constants of
@@ -12,13 +14,12 @@ namespace sdfg::lower {
 void Lowering::declare_mentioned(const std::string& text, ir::Id origin) {
   std::set<std::string> seen;
   for (std::size_t at = 0; at < text.size();) {
-    const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    if (!word(text[at])) {
+    if (!is_word(text[at])) {
       ++at;
       continue;
     }
     const std::size_t start = at;
-    while (at < text.size() && word(text[at])) ++at;
+    while (at < text.size() && is_word(text[at])) ++at;
     const std::string name = text.substr(start, at - start);
     if (!seen.insert(name).second) continue;
     Declare d;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "lower/lowering.hpp"
 
 namespace sdfg::lower {
@@ -24,10 +25,6 @@ constexpr std::size_t kLeastPiece = 2000;
 constexpr std::size_t kLongLoop = 12000;
 constexpr std::size_t kStripPiece = 4000;
 constexpr int kStrip = 64;  // iterations: several vectors, and still thousands of bytes less than the first cache holds
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 template <typename... F>
 struct Overloaded : F... {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
+
 namespace sdfg::lower {
 
 namespace {
@@ -99,10 +101,6 @@ constexpr auto kReserved = std::to_array<std::string_view>({
     "y0",          "y1",
     "yn",
 });
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 }  // namespace
 

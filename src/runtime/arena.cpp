@@ -11,17 +11,14 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/pages.hpp"
+
 namespace sdfg::runtime {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kSpreadFrom = std::size_t{32} << 10;
 constexpr std::size_t kSpreadLines = 17;
 constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
-
-constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
 
 struct MemorySize {
   std::size_t physical = 0;

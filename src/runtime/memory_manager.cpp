@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/pages.hpp"
 #include "runtime/process.hpp"
 
 #ifndef MFD_EXEC
@@ -26,14 +27,9 @@ namespace {
 
 // Blocks of different objects never share a cache line: data of one program is written while others run.
 constexpr std::size_t kGranule = 64;
-constexpr std::size_t kPage = 4096;
 // Free space of this size is given back to the system; smaller holes are kept for the next object.
 constexpr std::size_t kReturnBytes = std::size_t{4} << 20;
 constexpr std::size_t kSmallestRegion = std::size_t{16} << 20;
-
-constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
 
 std::string errno_text(int error) {
   return std::string(std::strerror(error)) + " (errno " + std::to_string(error) + ")";

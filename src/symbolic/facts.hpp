@@ -16,6 +16,12 @@ enum class Truth : std::uint8_t { kNo, kYes, kUnknown };
 inline Truth operator!(Truth t) {
   return t == Truth::kUnknown ? t : (t == Truth::kYes ? Truth::kNo : Truth::kYes);
 }
+inline bool is_yes(Truth t) {
+  return t == Truth::kYes;
+}
+inline bool is_no(Truth t) {
+  return t == Truth::kNo;
+}
 Truth operator&&(Truth a, Truth b);
 Truth operator||(Truth a, Truth b);
 std::string_view to_string(Truth t) noexcept;

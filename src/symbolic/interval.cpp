@@ -157,7 +157,7 @@ Ends finite_or_outward(Ends ends) {
 // How far bounds that name other symbols are followed.
 constexpr int kFollow = 6;
 // Operations looked at in one query.
-constexpr int kVisits = 400;
+constexpr int kIntervalVisits = 400;
 
 class Intervals {
  public:
@@ -284,7 +284,7 @@ class Intervals {
   }
 
   const Facts::Table* table_;
-  int visits_ = kVisits;
+  int visits_ = kIntervalVisits;
 };
 
 std::optional<std::int64_t> finite(const Extended& end) {

@@ -10,6 +10,8 @@ namespace sdfg::symbolic {
 
 namespace {
 
+namespace cpp {
+
 // Binding strength in C++, weakest first.
 enum Level : int {
   kConditional,
@@ -187,10 +189,12 @@ class Printer {
   const Facts& facts_;
 };
 
+}  // namespace cpp
+
 }  // namespace
 
 std::string to_cpp(const Expr& e, const CppPrinter& printer, const Facts& facts) {
-  return Printer(printer, facts)(e);
+  return cpp::Printer(printer, facts)(e);
 }
 
 }  // namespace sdfg::symbolic

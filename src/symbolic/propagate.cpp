@@ -15,10 +15,6 @@ struct Image {
   bool empties = false;  // empty whenever the symbol has no value
 };
 
-bool yes(Truth t) {
-  return t == Truth::kYes;
-}
-
 bool names(const Range& range, std::string_view symbol) {
   return depends_on(range.begin, symbol) || depends_on(range.end, symbol) || depends_on(range.step, symbol) ||
          depends_on(range.tile, symbol);
@@ -79,7 +75,7 @@ class Propagation {
     const TermView t = term_view(term);
     if (t.factors.size() != 1 || t.factors[0].kind() != Kind::kMod) return std::nullopt;
     const Expr& modulus = t.factors[0].args()[1];
-    if (depends_on(modulus, symbol_) || !yes(is_positive(modulus, inside_))) return std::nullopt;
+    if (depends_on(modulus, symbol_) || !is_yes(is_positive(modulus, inside_))) return std::nullopt;
     return t.coefficient > 0 ? Expr(0) : scale(modulus - Expr(1), t.coefficient);
   }
 
@@ -98,7 +94,7 @@ class Propagation {
     const std::optional<Bound> high = highest(range.end + range.tile - 1);
     const std::optional<Bound> other_high = highest(range.begin + range.tile - 1);
     if (!low || !high) return std::nullopt;
-    const bool ascending = yes(is_positive(range.step, inside_)) || range.begin == range.end;
+    const bool ascending = is_yes(is_positive(range.step, inside_)) || range.begin == range.end;
     if (ascending) return Image{{low->value, high->value, 1, 1}, false, false};
     if (!other_low || !other_high) return std::nullopt;
     return Image{{min(low->value, other_low->value), max(high->value, other_high->value), 1, 1}, false, false};
@@ -107,12 +103,12 @@ class Propagation {
   std::optional<Image> of_index(const Range& range) const {
     const std::optional<AffineIn> affine = affine_in(range.begin, symbol_);
     if (affine && !over_.single) {
-      if (yes(is_positive(affine->slope, inside_))) {
+      if (is_yes(is_positive(affine->slope, inside_))) {
         return Image{{at(range.begin, over_.low), at(range.begin, over_.high), affine->slope * over_.step, range.tile},
                      true,
                      true};
       }
-      if (yes(is_positive(-affine->slope, inside_))) {
+      if (is_yes(is_positive(-affine->slope, inside_))) {
         return Image{{at(range.begin, over_.last), at(range.begin, over_.low), -affine->slope * over_.step, range.tile},
                      true,
                      true};
@@ -131,7 +127,7 @@ class Propagation {
     if (points) return Image{{low->value, high->value, 1, 1}, low->exact && high->exact && connected(*d), false};
     // Strided windows keep their step when all start in one residue class.
     const std::optional<AffineIn> start = affine_in(d->low, symbol_);
-    if (start && low->exact && yes(is_multiple_of_step(start->slope * over_.step, d->step, inside_))) {
+    if (start && low->exact && is_yes(is_multiple_of_step(start->slope * over_.step, d->step, inside_))) {
       return Image{{low->value, high->value, d->step, d->tile}, high->exact && connected(*d), false};
     }
     const std::optional<Bound> last = highest(d->element_bound());
@@ -141,12 +137,12 @@ class Propagation {
 
   // Windows of neighbouring iterations leave no gap between them, and none is empty.
   bool connected(const Dimension& d) const {
-    if (!yes(d.nonempty)) return false;
+    if (!is_yes(d.nonempty)) return false;
     if (over_.single) return true;
     const Expr next = Expr::symbol(symbol_) + over_.step;
     const Facts neighbours = inside_.with_bounds(symbol_, std::nullopt, over_.last - over_.step);
-    return yes(is_less_equal(at(d.low, next), d.high + 1, neighbours)) &&
-           yes(is_less_equal(d.low, at(d.high, next) + 1, neighbours));
+    return is_yes(is_less_equal(at(d.low, next), d.high + 1, neighbours)) &&
+           is_yes(is_less_equal(d.low, at(d.high, next) + 1, neighbours));
   }
 
   std::string symbol_;

@@ -43,7 +43,7 @@ Residue join(const Residue& a, const Residue& b) {
   return normalised(gcd_of(gcd_of(a.modulus, b.modulus), difference), a.residue);
 }
 
-constexpr int kVisits = 400;
+constexpr int kResidueVisits = 400;
 
 class Residues {
  public:
@@ -115,7 +115,7 @@ class Residues {
 
  private:
   const Facts& facts_;
-  int visits_ = kVisits;
+  int visits_ = kResidueVisits;
 };
 
 }  // namespace

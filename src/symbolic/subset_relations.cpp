@@ -53,41 +53,34 @@ bool has_gaps(const Dimension& d, const Facts& facts) {
   return d.tile.is_one() && (d.single || is_less(1, d.step, facts) == Truth::kYes);
 }
 
-bool yes(Truth t) {
-  return t == Truth::kYes;
-}
-bool no(Truth t) {
-  return t == Truth::kNo;
-}
-
 // `inside` has elements by assumption.
 bool surely_covers(const Dimension& outer, const Dimension& inside, const Facts& facts) {
   // Tiles reach beyond their point, so an empty outer dimension would not show in the comparison of its ends.
-  if (!outer.tile.is_one() && !yes(outer.nonempty)) return false;
-  if (!yes(is_less_equal(outer.low, inside.low, facts))) return false;
+  if (!outer.tile.is_one() && !is_yes(outer.nonempty)) return false;
+  if (!is_yes(is_less_equal(outer.low, inside.low, facts))) return false;
   if (is_contiguous(outer, facts)) {
     const Expr last = outer.last_element();
-    return yes(is_less_equal(inside.element_bound(), last, facts)) ||
-           yes(is_less_equal(inside.last_element(), last, facts));
+    return is_yes(is_less_equal(inside.element_bound(), last, facts)) ||
+           is_yes(is_less_equal(inside.last_element(), last, facts));
   }
-  return yes(is_multiple_of_step(inside.low - outer.low, outer.step, facts)) &&
-         (inside.single || yes(is_multiple_of_step(inside.step, outer.step, facts))) &&
-         yes(is_less_equal(inside.tile, outer.tile, facts)) &&
-         (yes(is_less_equal(inside.high, outer.high, facts)) || yes(is_less_equal(inside.last, outer.high, facts)));
+  return is_yes(is_multiple_of_step(inside.low - outer.low, outer.step, facts)) &&
+         (inside.single || is_yes(is_multiple_of_step(inside.step, outer.step, facts))) &&
+         is_yes(is_less_equal(inside.tile, outer.tile, facts)) &&
+         (is_yes(is_less_equal(inside.high, outer.high, facts)) || is_yes(is_less_equal(inside.last, outer.high, facts)));
 }
 
 bool surely_misses_some(const Dimension& outer, const Dimension& inside, const Facts& facts) {
-  if (no(outer.nonempty)) return true;
-  if (yes(is_less(inside.low, outer.low, facts))) return true;
-  if (yes(is_less(outer.element_bound(), inside.last_element(), facts))) return true;
+  if (is_no(outer.nonempty)) return true;
+  if (is_yes(is_less(inside.low, outer.low, facts))) return true;
+  if (is_yes(is_less(outer.element_bound(), inside.last_element(), facts))) return true;
   if (!has_gaps(outer, facts)) return false;
-  if (!outer.single && no(is_multiple_of_step(inside.low - outer.low, outer.step, facts))) return true;
+  if (!outer.single && is_no(is_multiple_of_step(inside.low - outer.low, outer.step, facts))) return true;
   // Two neighbouring elements can't both be points of a set with gaps.
-  if (yes(is_less(1, inside.tile, facts))) return true;
-  const bool two_points = !inside.single && yes(is_less(inside.low, inside.last, facts));
+  if (is_yes(is_less(1, inside.tile, facts))) return true;
+  const bool two_points = !inside.single && is_yes(is_less(inside.low, inside.last, facts));
   if (!two_points) return false;
   if (inside.step.is_one() || outer.single) return true;
-  return no(is_multiple_of_step(inside.step, outer.step, facts));
+  return is_no(is_multiple_of_step(inside.step, outer.step, facts));
 }
 
 Facts assume_nonempty(const Subset& s, const Facts& facts) {
@@ -144,9 +137,9 @@ Truth intersects_dimension(const Range& first, const Range& second, const Facts&
   const std::optional<Dimension> x = dimension_of(first, facts);
   const std::optional<Dimension> y = dimension_of(second, facts);
   if (!x || !y) return Truth::kUnknown;
-  if (no(x->nonempty) || no(y->nonempty)) return Truth::kNo;
-  if (yes(is_less(x->element_bound(), y->low, facts)) || yes(is_less(y->element_bound(), x->low, facts)) ||
-      yes(is_less(x->last_element(), y->low, facts)) || yes(is_less(y->last_element(), x->low, facts))) {
+  if (is_no(x->nonempty) || is_no(y->nonempty)) return Truth::kNo;
+  if (is_yes(is_less(x->element_bound(), y->low, facts)) || is_yes(is_less(y->element_bound(), x->low, facts)) ||
+      is_yes(is_less(x->last_element(), y->low, facts)) || is_yes(is_less(y->last_element(), x->low, facts))) {
     return Truth::kNo;
   }
   const Expr difference = x->low - y->low;
@@ -160,17 +153,17 @@ Truth intersects_dimension(const Range& first, const Range& second, const Facts&
       if (same != Truth::kUnknown) return same;
     } else if ((x->single || x->step.is_integer()) && (y->single || y->step.is_integer())) {
       const std::int64_t g = gcd_of(x->single ? 0 : x->step.value(), y->single ? 0 : y->step.value());
-      if (no(is_multiple_of(difference, g, facts))) return Truth::kNo;
+      if (is_no(is_multiple_of(difference, g, facts))) return Truth::kNo;
     }
   }
-  if (!yes(x->nonempty) || !yes(y->nonempty)) return Truth::kUnknown;
-  if (first == second || yes(is_zero(difference, facts))) return Truth::kYes;
+  if (!is_yes(x->nonempty) || !is_yes(y->nonempty)) return Truth::kUnknown;
+  if (first == second || is_yes(is_zero(difference, facts))) return Truth::kYes;
   if (const std::optional<bool> exact = constant_intersection(*x, *y)) return *exact ? Truth::kYes : Truth::kNo;
   const bool overlap =
-      yes(is_less_equal(x->low, y->last_element(), facts)) && yes(is_less_equal(y->low, x->last_element(), facts));
+      is_yes(is_less_equal(x->low, y->last_element(), facts)) && is_yes(is_less_equal(y->low, x->last_element(), facts));
   if (overlap && is_contiguous(*x, facts) && is_contiguous(*y, facts)) return Truth::kYes;
   if (overlap && points && !x->single && !y->single && x->step == y->step &&
-      yes(is_multiple_of_step(difference, x->step, facts))) {
+      is_yes(is_multiple_of_step(difference, x->step, facts))) {
     return Truth::kYes;
   }
   if (surely_covers(*x, *y, facts) || surely_covers(*y, *x, facts)) return Truth::kYes;
@@ -194,15 +187,15 @@ Box box_of(const Range& range, const Facts& facts) {
 }
 
 Range union_of(const Range& a, const Range& b, const Facts& facts) {
-  if (yes(covers_dimension(a, b, facts))) return a;
-  if (yes(covers_dimension(b, a, facts))) return b;
+  if (is_yes(covers_dimension(a, b, facts))) return a;
+  if (is_yes(covers_dimension(b, a, facts))) return b;
   const std::optional<Dimension> x = dimension_of(a, facts);
   const std::optional<Dimension> y = dimension_of(b, facts);
   if (x && y && x->tile == y->tile) {
     // Points of one residue class stay points of it.
     const Expr step = x->single ? y->step : x->step;
     const bool same_step = x->single || y->single || x->step == y->step;
-    if (same_step && !(x->single && y->single) && yes(is_multiple_of_step(x->low - y->low, step, facts))) {
+    if (same_step && !(x->single && y->single) && is_yes(is_multiple_of_step(x->low - y->low, step, facts))) {
       return simplified(min(x->low, y->low), max(x->high, y->high), step, x->tile, facts);
     }
   }
@@ -212,12 +205,12 @@ Range union_of(const Range& a, const Range& b, const Facts& facts) {
 }
 
 Range intersection_of(const Range& a, const Range& b, const Facts& facts) {
-  if (yes(covers_dimension(a, b, facts))) return b;
-  if (yes(covers_dimension(b, a, facts))) return a;
+  if (is_yes(covers_dimension(a, b, facts))) return b;
+  if (is_yes(covers_dimension(b, a, facts))) return a;
   const std::optional<Dimension> x = dimension_of(a, facts);
   const std::optional<Dimension> y = dimension_of(b, facts);
   if (x && y && x->tile.is_one() && y->tile.is_one() && x->step == y->step && !x->single && !y->single &&
-      yes(is_multiple_of_step(x->low - y->low, x->step, facts))) {
+      is_yes(is_multiple_of_step(x->low - y->low, x->step, facts))) {
     return simplified(max(x->low, y->low), min(x->high, y->high), x->step, 1, facts);
   }
   const Box first = box_of(a, facts);

@@ -18,9 +18,6 @@ namespace {
 
 using S = ScalarType;
 
-bool is_half(S t) {
-  return t == S::kFloat16 || t == S::kBFloat16;
-}
 bool is_narrow(S t) {
   return t == S::kInt8 || t == S::kInt16 || t == S::kUInt8 || t == S::kUInt16;
 }
@@ -49,7 +46,7 @@ bool is_lossless(S from, S to) {
 }
 
 template <typename T>
-std::string shortest(T value) {
+std::string shortest_cpp(T value) {
   char buffer[64];
   const auto [end, status] = std::to_chars(buffer, buffer + sizeof buffer, value);
   std::string text(buffer, end);
@@ -65,7 +62,7 @@ CppText floating_text(double value, S type) {
   const bool negative = std::signbit(value);
   if (std::isinf(value))
     return {(negative ? "-SDFG_INF" : "SDFG_INF") + suffix, negative ? CppLevel::kUnary : CppLevel::kAtom, printed};
-  const std::string text = single ? shortest(static_cast<float>(value)) + "f" : shortest(value);
+  const std::string text = single ? shortest_cpp(static_cast<float>(value)) + "f" : shortest_cpp(value);
   return {text, negative ? CppLevel::kUnary : CppLevel::kAtom, printed};
 }
 
@@ -108,7 +105,7 @@ CppText literal_text(const Literal& literal, S type, bool exact) {
   throw Error(ErrorClass::kUsage, "The expression '" + to_python(e) + "' cannot be written as C++: " + why + ".");
 }
 
-S scalar_of(const Expr& e) {
+S printed_type(const Expr& e) {
   if (e.type().is_void()) throw_unprintable(e, "its type is not known");
   if (e.type().kind() != Type::Kind::kScalar && e.type().kind() != Type::Kind::kVector)
     throw_unprintable(e, "it has the type " + e.type().str());
@@ -237,7 +234,7 @@ CppText CppPrinter::exactly(const CppText& text, S from, S to) const {
 }
 
 CppText CppPrinter::as(const Expr& e, S to) const {
-  const S from = scalar_of(e);
+  const S from = printed_type(e);
   if (std::holds_alternative<Literal>(e.node())) {
     if (const std::optional<Expr> folded = cast_literal(to, e))
       return literal_text(std::get<Literal>(folded->node()), to, true);
@@ -252,7 +249,7 @@ CppText CppPrinter::as(const Expr& e, S to) const {
 // float.
 CppText CppPrinter::operand(const Expr& e, S type) const {
   if (!is_half(type)) return as(e, type);
-  const S from = scalar_of(e);
+  const S from = printed_type(e);
   const bool exact = from == type || from == S::kBool || from == S::kInt8 || from == S::kUInt8;
   if (exact || std::holds_alternative<Literal>(e.node())) {
     const std::optional<Expr> folded = cast_literal(type, e);
@@ -263,7 +260,7 @@ CppText CppPrinter::operand(const Expr& e, S type) const {
 
 // A value of `to` that C++ may hold in a wider type; for places where C's promotion keeps the value.
 CppText CppPrinter::value(const Expr& e, S to) const {
-  const S from = scalar_of(e);
+  const S from = printed_type(e);
   if (from == to || (is_integer(to) && is_lossless(from, to))) return print(e);
   return as(e, to);
 }
@@ -272,7 +269,7 @@ std::pair<CppText, CppText> CppPrinter::operands(const Expr& left, const Expr& r
   if (!is_native(type)) return {operand(left, type), operand(right, type)};
   if (is_narrow(type) || type == S::kBool) return {value(left, type), value(right, type)};
   // C's conversions suffice where they arrive at the type.
-  const auto native = [&](const Expr& e) { return is_native(scalar_of(e)) ? print(e) : as(e, type); };
+  const auto native = [&](const Expr& e) { return is_native(printed_type(e)) ? print(e) : as(e, type); };
   CppText a = native(left);
   CppText b = native(right);
   if (usual(a.type, b.type) == type) return {a, b};
@@ -290,12 +287,12 @@ CppText CppPrinter::condition(const Expr& e) const {
   if (!is_number(e)) return print(e);  // a pointer
   if (is_vector(e)) throw_unprintable(e, "a vector is no condition");
   if (std::holds_alternative<Literal>(e.node())) return as(e, S::kBool);
-  return is_native(scalar_of(e)) ? print(e) : as(e, S::kBool);
+  return is_native(printed_type(e)) ? print(e) : as(e, S::kBool);
 }
 
 CppText CppPrinter::print(const Expr& e) const {
   return std::visit(
-      Overloaded{[&](const Literal& n) { return literal_text(n, scalar_of(e), false); },
+      Overloaded{[&](const Literal& n) { return literal_text(n, printed_type(e), false); },
                  [&](const Name& n) { return name(n, e); }, [&](const Subscript& n) { return subscript(n, e); },
                  [&](const Unary& n) { return unary(n, e); }, [&](const Binary& n) { return binary(n, e); },
                  [&](const Select& n) { return select(n, e); }, [&](const Call& n) { return call(n, e); },
@@ -322,7 +319,7 @@ CppText CppPrinter::subscript(const Subscript& n, const Expr& e) const {
 CppText CppPrinter::external(const ExternalCall& n, const Expr& e) const {
   std::vector<std::string> args;
   for (const Expr& arg : n.args)
-    args.push_back(is_number(arg) && !is_vector(arg) ? as(arg, scalar_of(arg)).text : print(arg).text);
+    args.push_back(is_number(arg) && !is_vector(arg) ? as(arg, printed_type(arg)).text : print(arg).text);
   const S type = is_number(e) ? e.type().scalar() : S::kInt64;
   if (style_.call) return {style_.call(n.callee, args), CppLevel::kAtom, type};
   std::string text = n.callee + "(";
@@ -333,14 +330,14 @@ CppText CppPrinter::external(const ExternalCall& n, const Expr& e) const {
 CppText CppPrinter::cast(const Cast& n, const Expr& e) const {
   const Expr& operand = n.operand[0];
   if (is_vector(e)) {
-    if (!is_vector(operand)) return call_text(cpp_type(e.type()), {as(operand, scalar_of(e)).text}, scalar_of(e));
-    return call_text("__builtin_convertvector", {print(operand).text, cpp_type(e.type())}, scalar_of(e));
+    if (!is_vector(operand)) return call_text(cpp_type(e.type()), {as(operand, printed_type(e)).text}, printed_type(e));
+    return call_text("__builtin_convertvector", {print(operand).text, cpp_type(e.type())}, printed_type(e));
   }
   if (!is_number(e) || !is_number(operand))
     return {"(" + cpp_type(e.type()) + ")" + print(operand).at_least(CppLevel::kUnary), CppLevel::kUnary, S::kInt64};
   const CppText text = print(operand);
-  const S from = scalar_of(operand);
-  const S to = scalar_of(e);
+  const S from = printed_type(operand);
+  const S to = printed_type(e);
   if (from == to) return text;
   if (is_integer(from) && is_integer(to) && text.type == to) return text;
   // A literal in a type that inference did not fold it to.
@@ -350,7 +347,7 @@ CppText CppPrinter::cast(const Cast& n, const Expr& e) const {
 CppText CppPrinter::unary(const Unary& n, const Expr& e) const {
   const Expr& operand = n.operand[0];
   if (n.op == UnaryOp::kNot) return {"!" + condition(operand).at_least(CppLevel::kUnary), CppLevel::kUnary, S::kBool};
-  const S type = scalar_of(e);
+  const S type = printed_type(e);
   if (is_vector(e))
     return {(n.op == UnaryOp::kNegate ? "-" : "~") + print(operand).at_least(CppLevel::kAtom), CppLevel::kUnary, type};
   if (n.op == UnaryOp::kBitNot) {
@@ -367,7 +364,7 @@ CppText CppPrinter::unary(const Unary& n, const Expr& e) const {
 // An operand of a unary operator: C's promotion does for narrow types, a wide literal needs its suffix.
 CppText CppPrinter::as_computed(const Expr& e, S type) const {
   if (is_narrow(type)) return value(e, type);
-  if (type == S::kInt32 && is_lossless(scalar_of(e), type)) return print(e);
+  if (type == S::kInt32 && is_lossless(printed_type(e), type)) return print(e);
   return operand(e, type);
 }
 
@@ -384,10 +381,10 @@ CppText CppPrinter::vector_binary(const Binary& n, const Expr& e) const {
   if (n.op != BinaryOp::kAdd && n.op != BinaryOp::kSub && n.op != BinaryOp::kMul && n.op != BinaryOp::kDiv) {
     throw_unprintable(e, "the operator '" + std::string(to_string(n.op)) + "' has no form on vectors");
   }
-  const S type = scalar_of(e);
+  const S type = printed_type(e);
   const auto lane = [&](const Expr& operand) {
     if (!is_vector(operand)) return as(operand, type);
-    if (scalar_of(operand) == type) return print(operand);
+    if (printed_type(operand) == type) return print(operand);
     return call_text("__builtin_convertvector", {print(operand).text, cpp_type(e.type())}, type);
   };
   return joined(n.op, lane(n.operands[0]), lane(n.operands[1]), type);
@@ -399,9 +396,9 @@ CppText CppPrinter::binary(const Binary& n, const Expr& e) const {
   if (is_vector(e)) return vector_binary(n, e);
   if (is_logical(n.op)) return logical(n.op, condition(left), condition(right));
   if (!is_number(left) || !is_number(right)) {
-    return joined(n.op, print(left), print(right), is_number(e) ? scalar_of(e) : S::kInt64);
+    return joined(n.op, print(left), print(right), is_number(e) ? printed_type(e) : S::kInt64);
   }
-  const S type = scalar_of(e);
+  const S type = printed_type(e);
   switch (n.op) {
     case BinaryOp::kAdd:
     case BinaryOp::kSub:
@@ -512,7 +509,7 @@ CppText CppPrinter::integer_power(const Expr& base, const Expr& exponent, S type
 CppText CppPrinter::power(const Expr& base, const Expr& exponent, S type) const {
   if (is_integer(type)) return integer_power(base, exponent, type);
   const S computed = computed_in(type);
-  const S exponent_type = scalar_of(exponent);
+  const S exponent_type = printed_type(exponent);
   const std::optional<std::int64_t> literal = integer_literal(exponent);
   const CppText x = operand(base, type);
   const auto give = [&](const std::string& helper, const std::string& y) {
@@ -539,7 +536,7 @@ CppText CppPrinter::select(const Select& n, const Expr& e) const {
   if (!is_number(e) || is_vector(e)) {
     a = print(n.parts[1]);
     b = print(n.parts[2]);
-  } else if (const S result = scalar_of(e); !is_native(result) || result == S::kBool) {
+  } else if (const S result = printed_type(e); !is_native(result) || result == S::kBool) {
     a = as(n.parts[1], result);
     b = as(n.parts[2], result);
     type = result;
@@ -567,7 +564,7 @@ std::string to_cpp_condition(const Expr& e, const CppStyle& style) {
 std::string to_cpp_as(const Expr& e, const Type& target, const CppStyle& style) {
   const CppPrinter printer(style);
   if (!target.is_scalar() || !is_number(e) || is_vector(e)) return printer.print(e).text;
-  const S from = scalar_of(e);
+  const S from = printed_type(e);
   const S to = target.scalar();
   // Implicit conversions between native types are ours, but for floating to integer.
   if (is_native(from) && is_native(to) && !(is_floating(from) && is_integer(to))) return printer.print(e).text;
@@ -577,7 +574,7 @@ std::string to_cpp_as(const Expr& e, const Type& target, const CppStyle& style) 
 std::string cpp_literal(const Expr& literal) {
   const Literal* node = std::get_if<Literal>(&literal.node());
   if (node == nullptr) throw_unprintable(literal, "it is no literal");
-  return literal_text(*node, scalar_of(literal), true).text;
+  return literal_text(*node, printed_type(literal), true).text;
 }
 
 }  // namespace sdfg::tasklet

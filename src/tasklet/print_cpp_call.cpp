@@ -11,10 +11,6 @@ namespace {
 
 using S = ScalarType;
 
-bool is_half(S t) {
-  return t == S::kFloat16 || t == S::kBFloat16;
-}
-
 std::string helper_name(Function f) {
   switch (f) {
     case Function::kPow: return "sdfg_pow";

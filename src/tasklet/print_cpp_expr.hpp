@@ -9,6 +9,10 @@
 
 namespace sdfg::tasklet {
 
+constexpr bool is_half(ScalarType t) {
+  return t == ScalarType::kFloat16 || t == ScalarType::kBFloat16;
+}
+
 // Binding strength in C++, weakest first.
 enum class CppLevel : std::uint8_t {
   kConditional,

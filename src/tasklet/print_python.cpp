@@ -10,9 +10,9 @@ namespace sdfg::tasklet {
 
 namespace {
 
-// The shortest text that reads back to the value, always recognisable as floating.
+// The shortest_python text that reads back to the value, always recognisable as floating.
 template <typename T>
-std::string shortest(T value) {
+std::string shortest_python(T value) {
   char buffer[64];
   const auto [end, status] = std::to_chars(buffer, buffer + sizeof buffer, value);
   std::string text(buffer, end);
@@ -25,8 +25,8 @@ std::string real_text(double value, ScalarType type) {
   const bool negative = std::signbit(value);
   const double magnitude = std::fabs(value);
   std::string text = std::isinf(value)              ? "inf"
-                     : type == ScalarType::kFloat32 ? shortest(static_cast<float>(magnitude))
-                                                    : shortest(magnitude);
+                     : type == ScalarType::kFloat32 ? shortest_python(static_cast<float>(magnitude))
+                                                    : shortest_python(magnitude);
   return negative ? "(- " + text + ")" : text;
 }
 
@@ -62,7 +62,7 @@ std::string literal_text(const Literal& literal, const Type& type) {
                                  const ScalarType scalar = type.is_scalar() ? type.scalar() : ScalarType::kComplex128;
                                  const bool pure = v.real() == 0 && !std::signbit(v.real()) &&
                                                    !std::signbit(v.imag()) && std::isfinite(v.imag());
-                                 if (pure && scalar == ScalarType::kComplex128) return shortest(v.imag()) + "j";
+                                 if (pure && scalar == ScalarType::kComplex128) return shortest_python(v.imag()) + "j";
                                  const ScalarType part = component_of(scalar);
                                  return cast_text(scalar, real_text(v.real(), part) + ", " + real_text(v.imag(), part));
                                }},

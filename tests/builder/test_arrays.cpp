@@ -7,6 +7,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_arrays {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -330,3 +332,5 @@ TEST_CASE("operations that become library nodes") {
   CHECK(zv[0] == Approx(1));
   CHECK(zv[1] == Approx(2));
 }
+
+}  // namespace test_arrays

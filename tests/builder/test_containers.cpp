@@ -4,6 +4,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_containers {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -228,3 +230,5 @@ TEST_CASE("assumptions and types of symbols") {
   CHECK(graph.symbols.at("M").upper->str() == (2 * N).str());
   static_cast<void>(M);
 }
+
+}  // namespace test_containers

@@ -4,6 +4,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_control {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -301,3 +303,5 @@ TEST_CASE("bounds of a loop are evaluated once, symbols included") {
   l.add(n);
   CHECK(l.run() == Numbers{0, 1, 2, 0});
 }
+
+}  // namespace test_control

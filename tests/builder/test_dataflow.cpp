@@ -4,6 +4,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_dataflow {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -150,3 +152,5 @@ TEST_CASE("values read before a call are kept when the called graph writes") {
   CHECK(a[0] == 2);
   CHECK(a[1] == 0);
 }
+
+}  // namespace test_dataflow

@@ -4,6 +4,8 @@
 
 #include "graph_text.hpp"
 
+namespace test_errors {
+
 using namespace sdfg;
 
 namespace {
@@ -417,3 +419,5 @@ TEST_CASE("calls of other graphs") {
                 "usage error: the parameter 'X' of graph 'inner' has extent M in dimension 0, but its argument has N"));
   CHECK(error_of([&] { g.call(g, {}); }).starts_with("usage error: graph 'outer' calls itself"));
 }
+
+}  // namespace test_errors

@@ -3,6 +3,8 @@
 
 #include "graph_text.hpp"
 
+namespace test_jacobi {
+
 namespace {
 
 sdfg::Builder jacobi() {
@@ -50,3 +52,5 @@ TEST_CASE("every element carries the user's line") {
     CHECK(e.location.str().starts_with("test_jacobi.cpp:"));
   });
 }
+
+}  // namespace test_jacobi

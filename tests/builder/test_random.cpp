@@ -8,6 +8,8 @@
 
 #include "run.hpp"
 
+namespace test_random {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -323,3 +325,5 @@ TEST_CASE("random programs mean the same as plain C++") {
     REQUIRE(memory == expected);
   }
 }
+
+}  // namespace test_random

@@ -4,6 +4,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_snapshots {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -190,3 +192,5 @@ TEST_CASE("kept values of sized arrays are declared where their size is known") 
   CHECK(b[2] == 6);
   CHECK(b[3] == 0);
 }
+
+}  // namespace test_snapshots

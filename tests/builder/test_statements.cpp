@@ -7,6 +7,8 @@
 #include "graph_text.hpp"
 #include "run.hpp"
 
+namespace test_statements {
+
 using namespace sdfg;
 using test::Arguments;
 
@@ -384,3 +386,5 @@ TEST_CASE("a parameter declared later takes a name that connectors already use")
   CHECK(a[2] == 10);
   CHECK(a[3] == 121);
 }
+
+}  // namespace test_statements

@@ -3,6 +3,8 @@
 
 #include "compile/analyse_cpp.hpp"
 
+namespace test_analyse_cpp {
+
 using sdfg::ScalarType;
 using sdfg::Type;
 using sdfg::compiler::analyse_cpp;
@@ -126,3 +128,5 @@ TEST_CASE("a name in a comment or a string is not mentioned") {
   const CppFacts facts = facts_of("c = a; /* b */ const char* t = \"p\"; (void)t;");
   CHECK(facts.reads == Names{"a"});
 }
+
+}  // namespace test_analyse_cpp

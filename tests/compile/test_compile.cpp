@@ -16,6 +16,8 @@
 #include "compile/compiler.hpp"
 #include "compile/host_target.hpp"
 
+namespace test_compile {
+
 using sdfg::compiler::CompileRequest;
 using sdfg::compiler::CompileResult;
 using sdfg::compiler::Severity;
@@ -328,3 +330,5 @@ TEST_CASE("checked code is another request and calls the emulator's table") {
     CHECK(text_of(result).find("!DILocation") == std::string::npos);  // lines are in the calls, not left in the object
   }
 }
+
+}  // namespace test_compile

@@ -6,6 +6,8 @@
 #include "compile/compiler.hpp"
 #include "compile/host_target.hpp"
 
+namespace test_divide {
+
 using sdfg::compiler::CodeKind;
 using sdfg::compiler::CompileRequest;
 using sdfg::compiler::CompileResult;
@@ -127,3 +129,5 @@ TEST_CASE("a fatal error in a part fails its request only") {
   REQUIRE_FALSE(result.diagnostics.empty());
   CHECK(sdfg::compiler::compile_host(request_for(program(17))).ok);
 }
+
+}  // namespace test_divide

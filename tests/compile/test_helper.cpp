@@ -9,6 +9,8 @@
 #include "compile/host_target.hpp"
 #include "compile/wire.hpp"
 
+namespace test_helper {
+
 using sdfg::compiler::CompileLimits;
 using sdfg::compiler::CompileRequest;
 using sdfg::compiler::CompileResult;
@@ -93,3 +95,5 @@ TEST_CASE("a compilation that takes too long is ended") {
   const CompileResult later = sdfg::compiler::compile_host(request_for("int x;\n"), kHelper);
   CHECK(later.ok);
 }
+
+}  // namespace test_helper

@@ -5,6 +5,8 @@
 
 #include "compile/host_target.hpp"
 
+namespace test_host_target {
+
 using sdfg::compiler::host_target;
 
 TEST_CASE("the host resolves to a CPU name and a sorted, complete feature list") {
@@ -41,3 +43,5 @@ TEST_CASE("an unknown CPU is an error that names the nearest one") {
           "  hint: the nearest known name is 'skylake-avx512'; 'host' is this machine");
   }
 }
+
+}  // namespace test_host_target

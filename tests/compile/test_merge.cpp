@@ -6,6 +6,8 @@
 #include "compile/compiler.hpp"
 #include "compile/host_target.hpp"
 
+namespace test_merge {
+
 using sdfg::compiler::CodeKind;
 using sdfg::compiler::CompileRequest;
 using sdfg::compiler::CompileResult;
@@ -106,3 +108,5 @@ TEST_CASE("callers are equal when their callees are, in any depth") {
   CHECK(defined(ir, "root_") == 1);
   CHECK(defined(ir, "use_") == 3);
 }
+
+}  // namespace test_merge

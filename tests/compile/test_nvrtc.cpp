@@ -13,6 +13,8 @@
 
 #include "compile/nvrtc.hpp"
 
+namespace test_nvrtc {
+
 using namespace sdfg::compiler;
 
 namespace {
@@ -198,3 +200,5 @@ TEST_CASE("code of a toolkit that the driver is too old for is not made") {
     CHECK_FALSE(error.hint().empty());
   }
 }
+
+}  // namespace test_nvrtc

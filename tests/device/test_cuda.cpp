@@ -13,6 +13,8 @@
 #include "runtime/device_program.hpp"
 #include "runtime/program.hpp"
 
+namespace test_cuda {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -526,3 +528,5 @@ TEST_CASE("a stream of another device is refused") {
   CHECK(call(*one, values).empty());
   CHECK(driver.launches.back().stream == own->native());
 }
+
+}  // namespace test_cuda

@@ -6,6 +6,8 @@
 
 #include "kernels.hpp"
 
+namespace test_faults {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -439,3 +441,5 @@ TEST_CASE("many allocations and launches keep the process small") {
   rounds(100);
   CHECK(has(error_of([&] { launch(device, p.kernel(), shape(1, 1), gone); }), "which has been released"));
 }
+
+}  // namespace test_faults

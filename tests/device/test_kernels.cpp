@@ -8,6 +8,8 @@
 
 #include "kernels.hpp"
 
+namespace test_kernels {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -365,3 +367,5 @@ TEST_CASE("a small graph costs little and accesses are checked quickly", "[speed
   const std::chrono::duration<double> each = std::chrono::steady_clock::now() - fixed;
   WARN("microseconds per launch and wait: " << each.count() * 1e3);
 }
+
+}  // namespace test_kernels

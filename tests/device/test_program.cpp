@@ -10,6 +10,8 @@
 #include "runtime/device_program.hpp"
 #include "runtime/program.hpp"
 
+namespace test_program {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -356,3 +358,5 @@ TEST_CASE("waits that a call needs are counted, and no others") {
   CHECK(device.ledger().total.synchronises == 0);
   CHECK(device.ledger().total.launches == 1);
 }
+
+}  // namespace test_program

@@ -15,6 +15,8 @@
 #include "runtime/device_program.hpp"
 #include "runtime/program.hpp"
 
+namespace test_real_gpu {
+
 using namespace sdfg;
 using namespace sdfg::device;
 
@@ -437,3 +439,5 @@ TEST_CASE("a kernel's fault loses the device with an error that says so", "[.los
   }
   CHECK(device.lost());
 }
+
+}  // namespace test_real_gpu

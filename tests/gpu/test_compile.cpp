@@ -7,6 +7,8 @@
 #include "device/emulated/emulator.hpp"
 #include "programs.hpp"
 
+namespace test_compile {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -305,3 +307,5 @@ TEST_CASE("a transposition on the device goes through tiles of shared memory") {
     }
   }
 }
+
+}  // namespace test_compile

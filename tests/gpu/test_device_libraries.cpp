@@ -13,6 +13,8 @@
 #include "interpret/interpreter.hpp"
 #include "programs.hpp"
 
+namespace test_device_libraries {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -258,3 +260,5 @@ TEST_CASE("loops that call libraries are not recorded") {
   CHECK(got.difference(want, [](const std::string&) { return 1e-12; }).empty());
   CHECK(libraries.fake().calls.size() == 200);
 }
+
+}  // namespace test_device_libraries

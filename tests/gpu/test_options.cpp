@@ -12,6 +12,8 @@
 #include "programs.hpp"
 #include "runtime/device_program.hpp"
 
+namespace test_options {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -176,3 +178,5 @@ TEST_CASE("every option of devices reaches its reader") {
     }
   }
 }
+
+}  // namespace test_options

@@ -18,6 +18,8 @@
 #include "transform/gpu/prepare.hpp"
 #include "transform/gpu/to_host.hpp"
 
+namespace test_programs {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using device::emulated::Emulator;
@@ -235,3 +237,5 @@ TEST_CASE("NVRTC compiles every kernel of the programs") {
   INFO(failures);
   CHECK(failures.empty());
 }
+
+}  // namespace test_programs

@@ -9,6 +9,8 @@
 #include "programs.hpp"
 #include "runtime/repeat.hpp"
 
+namespace test_repeat {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -272,3 +274,5 @@ TEST_CASE("an argument of a launch that the device refuses is reported from insi
   a.call(f, 7, 20);
   CHECK(a.x.download() == std::vector<std::int64_t>(7, 40));
 }
+
+}  // namespace test_repeat

@@ -8,6 +8,8 @@
 #include "../support/make.hpp"
 #include "interpret/interpreter.hpp"
 
+namespace test_containers {
+
 using namespace sdfg;
 using interpret::Arguments;
 using test::Maker;
@@ -342,3 +344,5 @@ TEST_CASE("scalars are passed by value", "[interpret]") {
   interpret::run(m.g, Arguments().set("B", b.data()).set("s", 2.5).set("flag", false));
   REQUIRE(b[1] == -2.5);
 }
+
+}  // namespace test_containers

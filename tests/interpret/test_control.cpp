@@ -6,6 +6,8 @@
 #include "../support/make.hpp"
 #include "interpret/interpreter.hpp"
 
+namespace test_control {
+
 using namespace sdfg;
 using interpret::Arguments;
 using interpret::MapOrder;
@@ -217,3 +219,5 @@ TEST_CASE("a loop that never ends is an error where iterations are limited", "[i
                       Catch::Contains("the loops ran 1000 iterations, the most that this run allows"));
   REQUIRE(b[0] == 1000);
 }
+
+}  // namespace test_control

@@ -8,6 +8,8 @@
 #include "../support/make.hpp"
 #include "interpret/interpreter.hpp"
 
+namespace test_dataflow {
+
 using namespace sdfg;
 using interpret::Arguments;
 using interpret::MapOrder;
@@ -314,3 +316,5 @@ TEST_CASE("C functions are called through packed arguments", "[interpret]") {
   interpret::run(m.g, Arguments::from_packed(m.g, packed));
   REQUIRE(b[0] == 2.5 * 3 + 2 + 0.25);
 }
+
+}  // namespace test_dataflow

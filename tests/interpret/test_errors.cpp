@@ -7,6 +7,8 @@
 #include "../support/make.hpp"
 #include "interpret/interpreter.hpp"
 
+namespace test_errors {
+
 using namespace sdfg;
 using interpret::Arguments;
 using test::Maker;
@@ -114,3 +116,5 @@ TEST_CASE("tasklets of C++ text are refused, naming the tasklet", "[interpret]")
   std::vector<double> a(4);
   REQUIRE_THAT(error_of(m, Arguments().set("A", a.data())).message(), Catch::Contains("C++ text"));
 }
+
+}  // namespace test_errors

@@ -10,6 +10,8 @@
 #include "../support/make.hpp"
 #include "interpret/interpreter.hpp"
 
+namespace test_library {
+
 using namespace sdfg;
 using interpret::Arguments;
 using test::Maker;
@@ -391,3 +393,5 @@ TEST_CASE("operands of wrong shapes are refused", "[interpret][library]") {
   REQUIRE_THROWS_WITH(interpret::run(m.g, Arguments().set("A", a.data()).set("C", c.data())),
                       Catch::Contains("library node Gemm multiplies '_a' [2, 3] with '_b' [2, 3] to '_c' [2, 2]"));
 }
+
+}  // namespace test_library

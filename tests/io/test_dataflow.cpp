@@ -5,6 +5,8 @@
 
 #include "file.hpp"
 
+namespace test_dataflow {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -428,3 +430,5 @@ TEST_CASE("what a file can't say is an error that names the container") {
     CHECK(e.message().find("'Q'") != std::string::npos);
   }
 }
+
+}  // namespace test_dataflow

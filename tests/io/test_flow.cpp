@@ -1,6 +1,8 @@
 // Control flow in files: regions where the format has one, jumps and nested graphs where it has none.
 #include "file.hpp"
 
+namespace test_flow {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -219,3 +221,5 @@ TEST_CASE("an unrolled loop and a decided lowering are told where the dialect ha
   v1.dialect = SdfgDialect::kV1;
   CHECK(io::write_bytes(m.g, v1).warnings.size() == 2);
 }
+
+}  // namespace test_flow

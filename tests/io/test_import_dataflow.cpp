@@ -7,6 +7,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_import_dataflow {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -684,3 +686,5 @@ TEST_CASE("the same functions in conditions, assignments, sizes and ranges") {
     CHECK(a == want);
   }
 }
+
+}  // namespace test_import_dataflow

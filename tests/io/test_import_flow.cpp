@@ -6,6 +6,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_import_flow {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -363,3 +365,5 @@ TEST_CASE("negated conditions come out plain") {
   CHECK(result(g, 4)[0] == 12);
   CHECK(result(g, 5)[0] == 13);
 }
+
+}  // namespace test_import_flow

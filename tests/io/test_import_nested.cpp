@@ -4,6 +4,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_import_nested {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -436,3 +438,5 @@ TEST_CASE("strides that divide by a dimension that is zero do no harm") {
     for (std::size_t k = 0; k < a.size(); ++k) CHECK(b[k] == a[k] + 1);
   }
 }
+
+}  // namespace test_import_nested

@@ -5,6 +5,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_import_rules {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -270,3 +272,5 @@ TEST_CASE("each of DaCe's rules that only files can break finds what breaks it")
     CHECK(complaint(e.file()) == e.complaint);
   }
 }
+
+}  // namespace test_import_rules

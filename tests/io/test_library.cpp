@@ -1,6 +1,8 @@
 // Library nodes in files: class paths, properties and connectors of every kind, and what a dialect lacks.
 #include "file.hpp"
 
+namespace test_library {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -142,3 +144,5 @@ TEST_CASE("a reduction's identity is a string for main and a number for the rele
   CHECK(only(json_of(m.g), "LibraryNode").at("attributes").at("identity") == "0.0");
   CHECK(only(json_of(m.g, SdfgDialect::kV1), "LibraryNode").at("attributes").at("identity").is_number());
 }
+
+}  // namespace test_library

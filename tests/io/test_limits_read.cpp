@@ -7,6 +7,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_limits_read {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -235,3 +237,5 @@ TEST_CASE("a file that never ends is read up to the limit") {
     CHECK(e.message() == "/dev/zero: the file has more than 1048576 bytes");
   }
 }
+
+}  // namespace test_limits_read

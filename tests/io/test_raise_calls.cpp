@@ -5,6 +5,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_raise_calls {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -385,3 +387,5 @@ TEST_CASE("what is not recognised is refused by the interpreter, naming the task
   CHECK_THROWS_WITH(d.run(with_call("cblas_dswap(K, _x, 1, _y, M);", {{"_x", "x[0:K]"}}, {{"_y", "B[0:K, 1]"}})),
                     Catch::Contains("vendor"));
 }
+
+}  // namespace test_raise_calls

@@ -5,6 +5,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_raise_reductions {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -245,3 +247,5 @@ TEST_CASE("kernels that are no reductions, or not of everything, stay kernels") 
   // The state before does something else.
   CHECK(with(kAll, [&](Kernel& k, Shape&) { all(k), k.before = "o = i"; }) == 0);
 }
+
+}  // namespace test_raise_reductions

@@ -4,6 +4,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_read_dialects {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -294,3 +296,5 @@ TEST_CASE("descriptors that can't be represented are left out with a warning, an
       io::load_bytes(g.text()),
       Catch::Contains("container 'grid' is a ProcessGrid, which can't be accessed (at $.nodes[1].nodes[0])"));
 }
+
+}  // namespace test_read_dialects

@@ -4,6 +4,8 @@
 
 #include "dace_text.hpp"
 
+namespace test_read_errors {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -320,3 +322,5 @@ TEST_CASE("a file that can't be opened or read is the user's error") {
     }
   }
 }
+
+}  // namespace test_read_errors

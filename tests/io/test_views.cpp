@@ -7,6 +7,8 @@
 #include "dace_text.hpp"
 #include "io/views.hpp"
 
+namespace test_views {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using dace::Json;
@@ -92,3 +94,5 @@ TEST_CASE("graphviz itself takes the text, where it is installed") {
   CHECK(std::system(("dot -Tsvg " + path + " > /dev/null").c_str()) == 0);
   std::remove(path.c_str());
 }
+
+}  // namespace test_views

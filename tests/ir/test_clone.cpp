@@ -7,6 +7,8 @@
 #include "ir/print.hpp"
 #include "ir/validate.hpp"
 
+namespace test_clone {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -257,3 +259,5 @@ TEST_CASE("members of structures and container arrays are found by path") {
   CHECK(resolve(g, "st.x") == nullptr);
   CHECK(resolve(g, "nothing") == nullptr);
 }
+
+}  // namespace test_clone

@@ -18,6 +18,8 @@
 
 #include "validation.hpp"
 
+namespace test_dace_rules {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -287,3 +289,5 @@ TEST_CASE("each of DaCe's rules that has a meaning here finds what breaks it") {
     CHECK(found.substr(0, std::string(e.problem).size()) == e.problem);
   }
 }
+
+}  // namespace test_dace_rules

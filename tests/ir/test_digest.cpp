@@ -8,6 +8,8 @@
 #include "ir/digest.hpp"
 #include "ir/print.hpp"
 
+namespace test_digest {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -420,3 +422,5 @@ TEST_CASE("the digest of a graph with thirty maps takes well under a millisecond
   WARN("digest of 30 maps: " << best << " ms");
   CHECK(best < 20.0);  // a bound that also holds for unoptimised builds under load
 }
+
+}  // namespace test_digest

@@ -3,6 +3,8 @@
 
 #include "graphs.hpp"
 
+namespace test_facts {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -188,3 +190,5 @@ TEST_CASE("connector types follow their memlets") {
   std::get<Tasklet>(s.nodes[0].kind).inputs[0].type = Type::pointer(ScalarType::kInt8);
   CHECK(connector_type(h.g, s, t, "p", false) == Type::pointer(ScalarType::kInt8));
 }
+
+}  // namespace test_facts

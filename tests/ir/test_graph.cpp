@@ -4,6 +4,8 @@
 #include "graphs.hpp"
 #include "ir/print.hpp"
 
+namespace test_graph {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -160,3 +162,5 @@ TEST_CASE("the text form of axpy") {
       #11 #3.o -> #10 y[i]
 )");
 }
+
+}  // namespace test_graph

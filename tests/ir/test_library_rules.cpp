@@ -4,6 +4,8 @@
 #include "graphs.hpp"
 #include "ir/validate.hpp"
 
+namespace test_library_rules {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 
@@ -213,3 +215,5 @@ TEST_CASE("transforms, sparse products, scans and extrema") {
   CHECK(problems_of(ArgReduce{false, {}}, {{"_in", "N, M"}}, {{"_idx", "1"}}) ==
         "library-types: library node ArgMin needs integers at '_idx', but its elements have type float64");
 }
+
+}  // namespace test_library_rules

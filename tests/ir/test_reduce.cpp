@@ -6,6 +6,8 @@
 
 #include "ir/reduce.hpp"
 
+namespace test_reduce {
+
 using namespace sdfg;
 using ir::identity_of;
 using ir::ReduceOp;
@@ -32,3 +34,5 @@ TEST_CASE("what has no identity says so") {
   CHECK_FALSE(identity_of(ReduceOp::kMin, ScalarType::kComplex128));
   CHECK_FALSE(identity_of(ReduceOp::kBitOr, ScalarType::kFloat64));
 }
+
+}  // namespace test_reduce

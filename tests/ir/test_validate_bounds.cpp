@@ -3,6 +3,8 @@
 
 #include "validation.hpp"
 
+namespace test_validate_bounds {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -199,3 +201,5 @@ TEST_CASE("a view of one place is a conflict on what it shows") {
         "(accumulate (+= in the "
         "builder), or declare row inside the map)");
 }
+
+}  // namespace test_validate_bounds

@@ -3,6 +3,8 @@
 
 #include "validation.hpp"
 
+namespace test_validate_control {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -227,3 +229,5 @@ TEST_CASE("scalars of the host reach a kernel by value, C++ text may hand on dev
   code.text = "library_call(p, o);";
   CHECK(problems_of(h.g) == "");
 }
+
+}  // namespace test_validate_control

@@ -3,6 +3,8 @@
 
 #include "validation.hpp"
 
+namespace test_validate_dataflow {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -204,3 +206,5 @@ TEST_CASE("constants are not written, directly or through a view") {
         "read-only: memlet from tasklet 't' to access of 'c' writes constant 'c'\n"
         "read-only: memlet from tasklet 't' to access of 'v' writes constant 'c' through view 'v'");
 }
+
+}  // namespace test_validate_dataflow

@@ -4,6 +4,8 @@
 
 #include "validation.hpp"
 
+namespace test_validate_tables {
+
 using namespace sdfg;
 using namespace sdfg::ir;
 using symbolic::Expr;
@@ -276,3 +278,5 @@ TEST_CASE("a scalar container is read by a subscript") {
         "unknown-symbol: assignment of 'k' uses container 'n' as a symbol (read it by a subscript, without indices for "
         "a scalar)");
 }
+
+}  // namespace test_validate_tables

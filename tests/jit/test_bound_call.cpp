@@ -6,6 +6,8 @@
 #include <sdfg/jit.hpp>
 #include <vector>
 
+namespace test_bound_call {
+
 namespace {
 
 using namespace sdfg;
@@ -213,3 +215,5 @@ TEST_CASE("an error tells the places of its own graph, also when another one fai
   CHECK(error_of("first").find("map 'first'") != std::string::npos);
   CHECK(error_of("second").find("map 'second'") != std::string::npos);
 }
+
+}  // namespace test_bound_call

@@ -10,6 +10,8 @@
 #include "../support/folder.hpp"
 #include "scale.hpp"
 
+namespace test_late_cache {
+
 namespace {
 
 using namespace sdfg;
@@ -106,3 +108,5 @@ TEST_CASE("a refreshing compilation is one, also of a program in memory") {
   o.cache = CacheMode::kOn;
   CHECK(compile<Scale>(scale("refreshed", 7), o).stats().origin == CompileStats::Origin::kMemory);
 }
+
+}  // namespace test_late_cache

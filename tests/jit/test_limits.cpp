@@ -11,6 +11,8 @@
 
 #include "scale.hpp"
 
+namespace test_limits {
+
 namespace {
 
 using namespace sdfg;
@@ -269,3 +271,5 @@ TEST_CASE("division and remainder of integers by zero give 0") {
   compile<void(std::int64_t*, std::int64_t)>(g, plain())(a, 0);
   for (const std::int64_t v : a) CHECK(v == 0);
 }
+
+}  // namespace test_limits

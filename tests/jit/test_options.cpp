@@ -18,6 +18,8 @@
 #include "runtime/debugger.hpp"
 #include "runtime/disk_cache.hpp"
 
+namespace test_options {
+
 namespace {
 
 using namespace sdfg;
@@ -521,3 +523,5 @@ TEST_CASE("specialised symbols leave the signature and foreign code needs permis
   CHECK(message([&] { compile(axpy(), o); }) ==
         "Options::specialize names 'M', which is no symbol parameter of graph 'axpy'");
 }
+
+}  // namespace test_options

@@ -12,6 +12,8 @@
 #include "runtime/cache_entry.hpp"
 #include "runtime/debugger.hpp"
 
+namespace test_parts {
+
 namespace {
 
 using namespace sdfg;
@@ -314,3 +316,5 @@ TEST_CASE("long expressions and chains of indices are right, and their text grow
   };
   for (const bool indices : {false, true}) CHECK(characters(800, indices) < 5 * characters(200, indices));
 }
+
+}  // namespace test_parts

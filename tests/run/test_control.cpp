@@ -1,6 +1,8 @@
 // Loops, exits and returns at several depths, data-dependent control.
 #include "harness.hpp"
 
+namespace test_control {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -344,3 +346,5 @@ TEST_CASE("bisection with floating conditions", "[run]") {
     w.get<double>("R")[0] = lo;
   });
 }
+
+}  // namespace test_control

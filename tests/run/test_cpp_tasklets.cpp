@@ -5,6 +5,8 @@
 #include "harness.hpp"
 #include "ir/validate.hpp"
 
+namespace test_cpp_tasklets {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -255,3 +257,5 @@ TEST_CASE("init code that needs an argument of a call is refused", "[run]") {
     }
   }
 }
+
+}  // namespace test_cpp_tasklets

@@ -4,6 +4,8 @@
 
 #include "harness.hpp"
 
+namespace test_dense {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -116,3 +118,5 @@ TEST_CASE("linear systems of small and large matrices", "[run]") {
         1e-8);
   }
 }
+
+}  // namespace test_dense

@@ -5,6 +5,8 @@
 
 #include "harness.hpp"
 
+namespace test_elementwise {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -328,3 +330,5 @@ TEST_CASE("register edges between tasklets", "[run]") {
     for (std::size_t i = 0; i < a.size(); ++i) b[i] = 4 * a[i] * a[i] + a[i];
   });
 }
+
+}  // namespace test_elementwise

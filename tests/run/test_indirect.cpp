@@ -5,6 +5,8 @@
 
 #include "harness.hpp"
 
+namespace test_indirect {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -400,3 +402,5 @@ TEST_CASE("a full stream and an empty one fail the call", "[run]") {
   empty.tasklet(empty.body(), "a = s", {"s = S"}, {"a = A[0]"});
   fails(empty, Memory().array("A", numbers<std::int64_t>(1)), "popped while it is empty");
 }
+
+}  // namespace test_indirect

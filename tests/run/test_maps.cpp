@@ -1,6 +1,8 @@
 // Shapes of maps: nested, strided, triangular, tiled, empty.
 #include "harness.hpp"
 
+namespace test_maps {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -196,3 +198,5 @@ TEST_CASE("a branch in a map body", "[run]") {
     for (std::size_t i = 0; i < 41; ++i) b[i] = a[i] > 1.5 ? a[i] : i % 2 == 0 ? -a[i] : static_cast<double>(i);
   });
 }
+
+}  // namespace test_maps

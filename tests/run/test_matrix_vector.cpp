@@ -6,6 +6,8 @@
 
 #include "harness.hpp"
 
+namespace test_matrix_vector {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -180,3 +182,5 @@ TEST_CASE("the expansion that was taken, and why, is told", "[run]") {
   CHECK(says(blas.source(), "dgemv_") != says(blas.explain(), "is not there"));
   CHECK(says(compiled("unheard of").explain(), "'unheard of'"));
 }
+
+}  // namespace test_matrix_vector

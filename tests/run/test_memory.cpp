@@ -3,6 +3,8 @@
 
 #include "harness.hpp"
 
+namespace test_memory {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -322,3 +324,5 @@ TEST_CASE("rank-0 arrays and arrays of extent one", "[run]") {
   start.array("A", std::vector<double>{1.5}).array("B", std::vector<double>{2}).array("C", std::vector<double>{0});
   check(m, start, [](Memory& w) { w.get<double>("A")[0] = w.get<double>("C")[0] = 3.5; });
 }
+
+}  // namespace test_memory

@@ -6,6 +6,8 @@
 
 #include "harness.hpp"
 
+namespace test_products {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -213,3 +215,5 @@ TEST_CASE("symmetric products write one triangle", "[run]") {
     }
   }
 }
+
+}  // namespace test_products

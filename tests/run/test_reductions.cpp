@@ -5,6 +5,8 @@
 
 #include "harness.hpp"
 
+namespace test_reductions {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -291,3 +293,5 @@ TEST_CASE("minimum of float values with NaN among them", "[run]") {
     w.get<double>("R")[1] = 3.0;
   });
 }
+
+}  // namespace test_reductions

@@ -4,6 +4,8 @@
 
 #include "harness.hpp"
 
+namespace test_types {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -215,3 +217,5 @@ TEST_CASE("mathematical functions", "[run]") {
     }
   });
 }
+
+}  // namespace test_types

@@ -14,6 +14,8 @@
 #include "runtime/loader.hpp"
 #include "runtime/memory_manager.hpp"
 
+namespace test_loader {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 using sdfg::test::Bytes;
@@ -327,3 +329,5 @@ TEST_CASE("A small object loads in well under a millisecond", "[loader][.timing]
   WARN("first " << first_us << " us, then " << each_us << " us");
   CHECK(each < std::chrono::milliseconds(1));
 }
+
+}  // namespace test_loader

@@ -7,6 +7,8 @@
 #include "compile_source.hpp"
 #include "runtime/program.hpp"
 
+namespace test_program {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 using sdfg::test::compile_program;
@@ -261,3 +263,5 @@ TEST_CASE("Times reported by the code are summed per element", "[program]") {
   CHECK(profile[1].max_ns == 50);
   CHECK(events == 3);
 }
+
+}  // namespace test_program

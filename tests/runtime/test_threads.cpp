@@ -17,6 +17,8 @@
 #include "runtime/program.hpp"
 #include "runtime/threads.hpp"
 
+namespace test_threads {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 
@@ -272,3 +274,5 @@ TEST_CASE("Starting a region is cheap", "[threads][.timing]") {
     WARN(threads << " threads: " << each << " ns");
   }
 }
+
+}  // namespace test_threads

@@ -9,6 +9,8 @@
 #include "compile_source.hpp"
 #include "runtime/trace_file.hpp"
 
+namespace test_trace_file {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 
@@ -58,3 +60,5 @@ TEST_CASE("The profile lists elements by time, and perf finds the functions", "[
   CHECK_THAT(slurp(path), Catch::Contains("g::sdfg_entry"));
   std::remove(path.c_str());
 }
+
+}  // namespace test_trace_file

@@ -7,6 +7,8 @@
 
 #include "symbolic/print.hpp"
 
+namespace expr_test {
+
 using namespace sdfg::symbolic;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("nesting beyond the limit is an error, not a crash") {
       }(),
       sdfg::Error);
 }
+
+}  // namespace expr_test

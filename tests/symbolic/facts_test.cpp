@@ -6,6 +6,8 @@
 
 #include "symbolic/print.hpp"
 
+namespace facts_test {
+
 using namespace sdfg::symbolic;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("C++ text uses plain division where the facts allow it") {
   CHECK(to_cpp(floor_div(i, 2) + mod(j, n), {}, facts) == "i / 2 + j % N");
   CHECK(to_cpp(floor_div(i - j, 2), {}, facts) == "sdfg_floor_div(i - j, 2)");
 }
+
+}  // namespace facts_test

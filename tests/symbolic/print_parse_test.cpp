@@ -4,6 +4,8 @@
 
 #include "symbolic/print.hpp"
 
+namespace print_parse_test {
+
 using namespace sdfg::symbolic;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("parse errors name the text and the column") {
   CHECK(error_of(std::string(100000, '-') + "N").find("nested more than 200 levels deep") != std::string::npos);
   CHECK_THROWS_AS(parse_subset("0:"), sdfg::Error);
 }
+
+}  // namespace print_parse_test

@@ -7,6 +7,8 @@
 #include "symbolic/facts.hpp"
 #include "symbolic/print.hpp"
 
+namespace property_test {
+
 using namespace sdfg::symbolic;
 using namespace sdfg::symbolic::testing;
 
@@ -256,3 +258,5 @@ TEST_CASE("extreme constants give exact values or errors, never wrapped ones") {
   }
   CHECK(exact > 2000);
 }
+
+}  // namespace property_test

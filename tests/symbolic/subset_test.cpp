@@ -9,6 +9,8 @@
 
 #include "symbolic/print.hpp"
 
+namespace subset_test {
+
 using namespace sdfg::symbolic;
 
 namespace {
@@ -330,3 +332,5 @@ TEST_CASE("named questions") {
   CHECK_THROWS_AS(offset(s("0:N"), std::vector<Expr>{1, 2}), sdfg::Error);
   CHECK_THROWS_AS(bounding_union(s("0:N"), s("0:N, 1"), f), sdfg::Error);
 }
+
+}  // namespace subset_test

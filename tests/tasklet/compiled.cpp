@@ -17,6 +17,8 @@
 #include "tasklet/value.hpp"
 #include "typed_names.hpp"
 
+namespace compiled_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 
@@ -394,3 +396,5 @@ TEST_CASE("compiled random expressions agree with evaluation") {
   }
   compare(exprs, first_seed() + 5, 0, "-march=native");
 }
+
+}  // namespace compiled_test

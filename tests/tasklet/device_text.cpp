@@ -7,6 +7,8 @@
 #include "tasklet/print_cpp.hpp"
 #include "typed_names.hpp"
 
+namespace device_text_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 
@@ -87,3 +89,5 @@ TEST_CASE("NVRTC accepts the text of every operator and function") {
   CHECK(count > 400);
   CHECK(nvrtc.compile(cpp_helpers(code) + code) == "");
 }
+
+}  // namespace device_text_test

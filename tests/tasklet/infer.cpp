@@ -4,6 +4,8 @@
 
 #include "tasklet/code.hpp"
 
+namespace infer_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 
@@ -170,3 +172,5 @@ TEST_CASE("what has no type is named") {
   CHECK(failure("x = x + 1").find("'x' is read, but no assignment gives it a type") != std::string::npos);
   CHECK(failure("i32 = st").find("cannot be assigned to 'i32'") != std::string::npos);
 }
+
+}  // namespace infer_test

@@ -3,6 +3,8 @@
 
 #include "tasklet/code.hpp"
 
+namespace parse_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 
@@ -259,3 +261,5 @@ TEST_CASE("random text either parses to what prints back or is refused with an e
   }
   CHECK(parsed > 200);
 }
+
+}  // namespace parse_test

@@ -5,6 +5,8 @@
 
 #include "typed_names.hpp"
 
+namespace print_cpp_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 using tests::typed;
@@ -143,3 +145,5 @@ TEST_CASE("only the helpers that occur are emitted, after what they use") {
        {"sdfg_min", "sdfg_max", "sdfg_floor_div", "sdfg_ceil_div", "sdfg_mod", "sdfg_ipow", "sdfg_abs"})
     CHECK(is_cpp_helper(name));
 }
+
+}  // namespace print_cpp_test

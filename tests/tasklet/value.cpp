@@ -9,6 +9,8 @@
 #include "tasklet/half.hpp"
 #include "typed_names.hpp"
 
+namespace value_test {
+
 using namespace sdfg;
 using namespace sdfg::tasklet;
 using tests::typed;
@@ -346,3 +348,5 @@ TEST_CASE("scalar code and symbolic expressions translate into each other") {
   CHECK(to_python(from_symbolic(symbolic::lt(i, n))) == "(i < N)");
   CHECK(from_symbolic(symbolic::lt(i, n)).type() == Type(ScalarType::kBool));
 }
+
+}  // namespace value_test

@@ -14,8 +14,6 @@ namespace sdfg::device::cuda {
 
 namespace {
 
-namespace abi = library_abi;
-
 constexpr std::size_t kMostPlans = 32;  // of transforms, per stream; the one not used for longest goes
 
 // A scalar in the element type of a call.
@@ -40,12 +38,12 @@ Scalar scalar_of(const double* parts, ScalarType type) {
 
 int data_type(ScalarType type) {
   switch (type) {
-    case ScalarType::kFloat16: return abi::kR16F;
-    case ScalarType::kBFloat16: return abi::kR16BF;
-    case ScalarType::kFloat32: return abi::kR32F;
-    case ScalarType::kFloat64: return abi::kR64F;
-    case ScalarType::kComplex64: return abi::kC32F;
-    case ScalarType::kComplex128: return abi::kC64F;
+    case ScalarType::kFloat16: return library_abi::kR16F;
+    case ScalarType::kBFloat16: return library_abi::kR16BF;
+    case ScalarType::kFloat32: return library_abi::kR32F;
+    case ScalarType::kFloat64: return library_abi::kR64F;
+    case ScalarType::kComplex64: return library_abi::kC32F;
+    case ScalarType::kComplex128: return library_abi::kC64F;
     default: throw Error(ErrorClass::kInternal, "a device library is called with elements of another type");
   }
 }
@@ -58,10 +56,10 @@ struct Plan {
 }  // namespace
 
 struct LibraryCalls::Handles {
-  abi::Handle blas = nullptr;
-  abi::Handle solver = nullptr;
-  abi::Handle solver_parameters = nullptr;
-  abi::Handle sparse = nullptr;
+  library_abi::Handle blas = nullptr;
+  library_abi::Handle solver = nullptr;
+  library_abi::Handle solver_parameters = nullptr;
+  library_abi::Handle sparse = nullptr;
   std::list<Plan> plans;             // the last used first
   std::vector<std::byte> workspace;  // of the host; a call may use it until the stream is done
 };
@@ -106,8 +104,8 @@ class Call {
   bool is_one(std::size_t scalar) const { return call_.scalars[2 * scalar] == 1 && call_.scalars[2 * scalar + 1] == 0; }
   Scalar scalar(std::size_t i) const { return scalar_of(call_.scalars + 2 * i, type_); }
 
-  void check(abi::Status status, const char* what) const {
-    if (status == abi::kSuccess) return;
+  void check(library_abi::Status status, const char* what) const {
+    if (status == library_abi::kSuccess) return;
     throw operation_error(ErrorClass::kLaunch,
                           std::string(name_of(library_of(call_.function))) + " failed in '" +
                               std::string(name_of(call_.function)) + "' (" + what + ", status " +
@@ -141,22 +139,22 @@ class Call {
                           site_);
   }
 
-  const abi::Blas& blas() {
-    const abi::Blas& api = cuda::blas(version_);
+  const library_abi::Blas& blas() {
+    const library_abi::Blas& api = cuda::blas(version_);
     if (handles_.blas == nullptr) {
       check_can_make();
-      abi::Handle made = nullptr;
+      library_abi::Handle made = nullptr;
       check(api.create(&made), "making a handle");
       check(api.set_stream(made, stream_.native()), "choosing the stream");
       handles_.blas = made;
     }
     return api;
   }
-  const abi::Solver& solver() {
-    const abi::Solver& api = cuda::solver(version_);
+  const library_abi::Solver& solver() {
+    const library_abi::Solver& api = cuda::solver(version_);
     if (handles_.solver == nullptr) {
       check_can_make();
-      abi::Handle made = nullptr;
+      library_abi::Handle made = nullptr;
       check(api.create(&made), "making a handle");
       check(api.set_stream(made, stream_.native()), "choosing the stream");
       check(api.create_parameters(&handles_.solver_parameters), "making parameters");
@@ -164,11 +162,11 @@ class Call {
     }
     return api;
   }
-  const abi::Sparse& sparse() {
-    const abi::Sparse& api = cuda::sparse(version_);
+  const library_abi::Sparse& sparse() {
+    const library_abi::Sparse& api = cuda::sparse(version_);
     if (handles_.sparse == nullptr) {
       check_can_make();
-      abi::Handle made = nullptr;
+      library_abi::Handle made = nullptr;
       check(api.create(&made), "making a handle");
       check(api.set_stream(made, stream_.native()), "choosing the stream");
       handles_.sparse = made;
@@ -201,7 +199,7 @@ class Call {
       return;
     }
     const bool narrow = type_ == ScalarType::kFloat16 || type_ == ScalarType::kBFloat16;
-    const int computes = narrow ? static_cast<int>(abi::kR32F) : data_type_;
+    const int computes = narrow ? static_cast<int>(library_abi::kR32F) : data_type_;
     const Scalar beta = scalar(1);
     for (std::int64_t j = 0; j < columns; ++j) {
       check(blas().scale(handles_.blas, rows, beta.get(), computes, static_cast<std::byte*>(c) + j * ld * bytes(),
@@ -224,10 +222,10 @@ class Call {
     const std::int64_t ldb = leading(number(8), trans_b ? n : k, trans_b ? k : n, "the right matrix");
     const bool wide = type_ == ScalarType::kFloat64 || type_ == ScalarType::kComplex128;
     const Scalar alpha = scalar(0), beta = scalar(1);
-    check(blas().gemm(handles_.blas, trans_a ? abi::kTransposed : abi::kPlain, trans_b ? abi::kTransposed : abi::kPlain,
+    check(blas().gemm(handles_.blas, trans_a ? library_abi::kTransposed : library_abi::kPlain, trans_b ? library_abi::kTransposed : library_abi::kPlain,
                       m, n, k, alpha.get(), operand(0), data_type_, lda, number(6), operand(1), data_type_, ldb,
                       number(9), beta.get(), operand(2), data_type_, ldc, number(11), batch,
-                      wide ? abi::kCompute64F : abi::kCompute32F, abi::kDefaultAlgorithm),
+                      wide ? library_abi::kCompute64F : library_abi::kCompute32F, library_abi::kDefaultAlgorithm),
           "the product");
   }
 
@@ -241,9 +239,9 @@ class Call {
     const std::int64_t lda = leading(number(4), rows, columns, "the matrix");
     const std::int64_t x_step = distance(number(5), summed, "the vector");
     const Scalar alpha = scalar(0), beta = scalar(1);
-    const abi::Blas& api = blas();
+    const library_abi::Blas& api = blas();
     const auto run = [&](auto* function) {
-      check(function(handles_.blas, transposed ? abi::kTransposed : abi::kPlain, rows, columns, alpha.get(), operand(0),
+      check(function(handles_.blas, transposed ? library_abi::kTransposed : library_abi::kPlain, rows, columns, alpha.get(), operand(0),
                      lda, operand(1), x_step, beta.get(), operand(2), step),
             "the product");
     };
@@ -267,13 +265,13 @@ class Call {
       device_.fill(stream_, zero, site_);
       return;
     }
-    const abi::Blas& api = blas();
+    const library_abi::Blas& api = blas();
     const std::int64_t x_step = distance(number(2), n, "the first vector");
     const std::int64_t y_step = distance(number(3), n, "the second vector");
-    check(api.set_pointer_mode(handles_.blas, abi::kDeviceScalars), "choosing where the result is");
-    const abi::Status status = api.dot(handles_.blas, n, operand(0), data_type_, x_step, operand(1), data_type_, y_step,
+    check(api.set_pointer_mode(handles_.blas, library_abi::kDeviceScalars), "choosing where the result is");
+    const library_abi::Status status = api.dot(handles_.blas, n, operand(0), data_type_, x_step, operand(1), data_type_, y_step,
                                        operand(2), data_type_, data_type_);
-    check(api.set_pointer_mode(handles_.blas, abi::kHostScalars), "choosing where scalars are");
+    check(api.set_pointer_mode(handles_.blas, library_abi::kHostScalars), "choosing where scalars are");
     check(status, "the sum");
   }
 
@@ -284,9 +282,9 @@ class Call {
     const std::int64_t lda = leading(number(5), transposed ? k : n, transposed ? n : k, "the matrix");
     const std::int64_t ldc = leading(number(6), n, n, "the result");
     const Scalar alpha = scalar(0), beta = scalar(1);
-    const abi::Blas& api = blas();
+    const library_abi::Blas& api = blas();
     const auto run = [&](auto* function) {
-      check(function(handles_.blas, lower ? abi::kLower : abi::kUpper, transposed ? abi::kTransposed : abi::kPlain, n,
+      check(function(handles_.blas, lower ? library_abi::kLower : library_abi::kUpper, transposed ? library_abi::kTransposed : library_abi::kPlain, n,
                      k, alpha.get(), operand(0), lda, beta.get(), operand(1), ldc),
             "the product");
     };
@@ -340,9 +338,9 @@ class Call {
   void potrf() {
     const std::int64_t n = number(1);
     if (n <= 0) return set_status(operand(1));
-    const int triangle = number(2) != 0 ? abi::kLower : abi::kUpper;
+    const int triangle = number(2) != 0 ? library_abi::kLower : library_abi::kUpper;
     const std::int64_t ld = leading(number(3), n, n, "the matrix");
-    const abi::Solver& api = solver();
+    const library_abi::Solver& api = solver();
     std::size_t on_device = 0, on_host = 0;
     check(api.potrf_size(handles_.solver, handles_.solver_parameters, triangle, n, data_type_, operand(0), ld,
                          data_type_, &on_device, &on_host),
@@ -358,7 +356,7 @@ class Call {
     const std::int64_t n = number(1);
     if (n <= 0) return set_status(operand(2));
     const std::int64_t ld = leading(number(2), n, n, "the matrix");
-    const abi::Solver& api = solver();
+    const library_abi::Solver& api = solver();
     std::size_t on_device = 0, on_host = 0;
     check(api.getrf_size(handles_.solver, handles_.solver_parameters, n, n, data_type_, operand(0), ld, data_type_,
                          &on_device, &on_host),
@@ -374,8 +372,8 @@ class Call {
   void getrs() {
     const std::int64_t n = number(1), columns = number(2);
     if (n <= 0 || columns <= 0) return set_status(operand(3));
-    const abi::Solver& api = solver();
-    check(api.getrs(handles_.solver, handles_.solver_parameters, number(3) != 0 ? abi::kTransposed : abi::kPlain, n,
+    const library_abi::Solver& api = solver();
+    check(api.getrs(handles_.solver, handles_.solver_parameters, number(3) != 0 ? library_abi::kTransposed : library_abi::kPlain, n,
                     columns, data_type_, operand(0), leading(number(4), n, n, "the factors"),
                     static_cast<const std::int64_t*>(operand(1)), data_type_, operand(2),
                     leading(number(5), n, columns, "the right-hand sides"), static_cast<int*>(operand(3))),
@@ -392,7 +390,7 @@ class Call {
       elements *= sizes.back();
     }
     if (elements <= 0 || batch <= 0) return;
-    const abi::Fft& api = cuda::fft(version_);
+    const library_abi::Fft& api = cuda::fft(version_);
     const bool wide = type_ == ScalarType::kComplex128;
     std::vector<std::int64_t> key(call_.numbers, call_.numbers + 4 + rank);
     key[1] = 0;  // a plan serves both directions
@@ -403,11 +401,11 @@ class Call {
       int plan = 0;
       check(api.create(&plan), "making a plan");
       std::size_t workspace = 0;
-      abi::Status status =
+      library_abi::Status status =
           api.make(plan, static_cast<int>(rank), sizes.data(), nullptr, 1, elements, nullptr, 1, elements,
-                   wide ? abi::kComplex128ToComplex128 : abi::kComplex64ToComplex64, batch, &workspace);
-      if (status == abi::kSuccess) status = api.set_stream(plan, stream_.native());
-      if (status != abi::kSuccess) api.destroy(plan);
+                   wide ? library_abi::kComplex128ToComplex128 : library_abi::kComplex64ToComplex64, batch, &workspace);
+      if (status == library_abi::kSuccess) status = api.set_stream(plan, stream_.native());
+      if (status != library_abi::kSuccess) api.destroy(plan);
       check(status, "making a plan");
       if (plans.size() >= kMostPlans) {
         device_.synchronise(stream_, site_);  // its workspace may be in use
@@ -419,7 +417,7 @@ class Call {
     }
     plans.splice(plans.begin(), plans, found);
     check((wide ? api.run_complex128 : api.run_complex64)(plans.front().plan, operand(0), operand(1),
-                                                          number(1) != 0 ? abi::kInverse : abi::kForward),
+                                                          number(1) != 0 ? library_abi::kInverse : library_abi::kForward),
           "the transform");
   }
 
@@ -439,20 +437,20 @@ class Call {
   }
 
   struct Descriptor {
-    Descriptor(abi::Status (*d)(abi::Handle)) : drop(d) {}
+    Descriptor(library_abi::Status (*d)(library_abi::Handle)) : drop(d) {}
     ~Descriptor() {
       if (handle != nullptr) drop(handle);
     }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
-    abi::Handle handle = nullptr;
-    abi::Status (*drop)(abi::Handle);
+    library_abi::Handle handle = nullptr;
+    library_abi::Status (*drop)(library_abi::Handle);
   };
 
-  void make_csr(const abi::Sparse& api, Descriptor& a, std::int64_t rows, std::int64_t columns, std::int64_t count) {
-    const int index = number(4) == 4 ? abi::kIndex32 : abi::kIndex64;
+  void make_csr(const library_abi::Sparse& api, Descriptor& a, std::int64_t rows, std::int64_t columns, std::int64_t count) {
+    const int index = number(4) == 4 ? library_abi::kIndex32 : library_abi::kIndex64;
     check(api.make_csr(&a.handle, rows, columns, count, operand(0), operand(1), operand(2), index, index,
-                       abi::kZeroBased, data_type_),
+                       library_abi::kZeroBased, data_type_),
           "describing the matrix");
   }
 
@@ -463,20 +461,20 @@ class Call {
     if (out <= 0) return;
     const std::int64_t count = rows > 0 ? entries(rows, number(4)) : 0;
     if (in <= 0 || count <= 0) return scale(operand(4), out, 1, out);
-    const abi::Sparse& api = sparse();
+    const library_abi::Sparse& api = sparse();
     Descriptor a(api.drop_csr), x(api.drop_vector), y(api.drop_vector);
     make_csr(api, a, rows, columns, count);
     check(api.make_vector(&x.handle, in, operand(3), data_type_), "describing the vector");
     check(api.make_vector(&y.handle, out, operand(4), data_type_), "describing the result");
     const Scalar alpha = scalar(0), beta = scalar(1);
-    const int op = transposed ? abi::kTransposed : abi::kPlain;
+    const int op = transposed ? library_abi::kTransposed : library_abi::kPlain;
     std::size_t size = 0;
     check(api.multiply_vector_size(handles_.sparse, op, alpha.get(), a.handle, x.handle, beta.get(), y.handle,
-                                   data_type_, abi::kDefaultSparse, &size),
+                                   data_type_, library_abi::kDefaultSparse, &size),
           "asking for its workspace");
     const Buffer buffer(device_, stream_, size, site_);
     check(api.multiply_vector(handles_.sparse, op, alpha.get(), a.handle, x.handle, beta.get(), y.handle, data_type_,
-                              abi::kDefaultSparse, buffer.memory),
+                              library_abi::kDefaultSparse, buffer.memory),
           "the product");
   }
 
@@ -492,23 +490,23 @@ class Call {
     const std::int64_t b_rows = b_transposed ? width : in, b_columns = b_transposed ? in : width;
     const std::int64_t ldb =
         leading(number(8), b_by_rows ? b_columns : b_rows, b_by_rows ? b_rows : b_columns, "the matrix");
-    const abi::Sparse& api = sparse();
+    const library_abi::Sparse& api = sparse();
     Descriptor a(api.drop_csr), b(api.drop_matrix), c(api.drop_matrix);
     make_csr(api, a, rows, columns, count);
-    const auto order = [](bool by_rows) -> int { return by_rows ? abi::kByRows : abi::kByColumns; };
+    const auto order = [](bool by_rows) -> int { return by_rows ? library_abi::kByRows : library_abi::kByColumns; };
     check(api.make_matrix(&b.handle, b_rows, b_columns, ldb, operand(3), data_type_, order(b_by_rows)),
           "describing the matrix");
     check(api.make_matrix(&c.handle, out, width, ldc, operand(4), data_type_, order(c_by_rows)),
           "describing the result");
     const Scalar alpha = scalar(0), beta = scalar(1);
-    const int op_a = transposed ? abi::kTransposed : abi::kPlain, op_b = b_transposed ? abi::kTransposed : abi::kPlain;
+    const int op_a = transposed ? library_abi::kTransposed : library_abi::kPlain, op_b = b_transposed ? library_abi::kTransposed : library_abi::kPlain;
     std::size_t size = 0;
     check(api.multiply_matrix_size(handles_.sparse, op_a, op_b, alpha.get(), a.handle, b.handle, beta.get(), c.handle,
-                                   data_type_, abi::kDefaultSparse, &size),
+                                   data_type_, library_abi::kDefaultSparse, &size),
           "asking for its workspace");
     const Buffer buffer(device_, stream_, size, site_);
     check(api.multiply_matrix(handles_.sparse, op_a, op_b, alpha.get(), a.handle, b.handle, beta.get(), c.handle,
-                              data_type_, abi::kDefaultSparse, buffer.memory),
+                              data_type_, library_abi::kDefaultSparse, buffer.memory),
           "the product");
   }
 

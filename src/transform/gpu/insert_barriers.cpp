@@ -10,8 +10,6 @@ namespace sdfg::transform {
 
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
-
 struct Touched {
   Names read, written;
   void add(const Touched& other) {
@@ -24,9 +22,6 @@ struct Touched {
   }
 };
 
-bool meet(const Names& a, const Names& b) {
-  return std::ranges::any_of(a, [&](const std::string& n) { return b.contains(n); });
-}
 bool conflict(const Touched& a, const Touched& b) {
   return meet(a.written, b.written) || meet(a.written, b.read) || meet(a.read, b.written);
 }

@@ -1,9 +1,11 @@
 // Internal to transform/gpu: questions about kernels and what surrounds them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,12 @@ inline bool is_kernel(const ir::Element& e) {
 using ir::holds;
 using ir::in_device_memory;
 using ir::storage_of;
+
+// Containers by name.
+using Names = std::set<std::string, std::less<>>;
+inline bool meet(const Names& a, const Names& b) {
+  return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
+}
 
 // Does the element, itself and below, touch device memory?
 bool touches_device_memory(const ir::Graph& g, const ir::Element& e);

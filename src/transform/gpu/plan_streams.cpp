@@ -11,17 +11,11 @@ namespace sdfg::transform {
 
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
-
 constexpr int kMostStreams = 8;  // in one stretch of work; more find no free engine
 
-struct Touched {
+struct Uses {
   Names read, written;
 };
-
-bool meet(const Names& a, const Names& b) {
-  return std::ranges::any_of(a, [&](const std::string& n) { return b.contains(n); });
-}
 
 class Planner {
  public:
@@ -43,8 +37,8 @@ class Planner {
   // One name for all arguments that may be the same memory.
   std::string name_of(const std::string& n) const { return alias_.contains(n) ? "?" : n; }
 
-  Touched of(const ir::Element& e) const {
-    Touched out;
+  Uses of(const ir::Element& e) const {
+    Uses out;
     for (const std::string& n : ir::containers_read(g_, e)) out.read.insert(name_of(n));
     for (const std::string& n : ir::containers_written(g_, e)) out.written.insert(name_of(n));
     // What it declares is nobody else's.
@@ -99,7 +93,7 @@ class Planner {
   void assign(std::vector<std::unique_ptr<ir::Element>> work, ir::Sequence& out) {
     const std::size_t n = work.size();
     std::vector<int> stream(n, 0);
-    std::vector<Touched> touched;
+    std::vector<Uses> touched;
     for (const auto& e : work) touched.push_back(of(*e));
     std::vector<std::vector<std::size_t>> before(n);
     int used = 1;
@@ -188,7 +182,7 @@ class Planner {
     bool operator==(const Pending&) const = default;
   };
 
-  static void wait(ir::Element& e, Pending& pending, const Touched& host) {
+  static void wait(ir::Element& e, Pending& pending, const Uses& host) {
     std::set<int> streams;
     for (const auto& [n, s] : pending.writes) {
       if (host.read.contains(n) || host.written.contains(n)) streams.insert(s.begin(), s.end());
@@ -218,8 +212,8 @@ class Planner {
   }
   bool is_pinned(const std::string& n) const { return n == "?" || storage_of(g_, n) == ir::Storage::kPinned; }
 
-  static Touched header_of(const ir::Element& e) {
-    Touched out;
+  static Uses header_of(const ir::Element& e) {
+    Uses out;
     const auto add = [&](const tasklet::Expr& x) {
       for (const std::string& b : tasklet::uses_of(x).subscripted) out.read.insert(b.substr(0, b.find('.')));
     };
@@ -234,8 +228,8 @@ class Planner {
     }
     return out;
   }
-  Touched named(Touched t) const {
-    Touched out;
+  Uses named(Uses t) const {
+    Uses out;
     for (const std::string& n : t.read) out.read.insert(name_of(n));
     for (const std::string& n : t.written) out.written.insert(name_of(n));
     return out;
@@ -248,10 +242,10 @@ class Planner {
 
   void element(ir::Element& e, Pending& pending) {
     if (is_device_work(e)) {
-      const Touched t = of(e);
+      const Uses t = of(e);
       if (is_kernel(e)) {
         // Scalars of the host travel by value: they are read now.
-        Touched values;
+        Uses values;
         for (const std::string& n : t.read) {
           if (is_host_memory(n) && !is_pinned(n)) values.read.insert(n);
         }
@@ -259,7 +253,7 @@ class Planner {
       }
       const int stream = e.issue ? e.issue->stream : 0;
       // Host memory without pins is read before the copy returns, so only writes to it stay open.
-      Touched staged;
+      Uses staged;
       for (const std::string& n : t.read) {
         if (is_host_memory(n) && !is_pinned(n) && !is_kernel(e)) staged.read.insert(n);
       }
@@ -274,7 +268,7 @@ class Planner {
     }
     if (std::holds_alternative<ir::Exit>(e.kind) || std::holds_alternative<ir::Return>(e.kind)) {
       // Blocks are left: what they own must not be written later.
-      Touched owned;
+      Uses owned;
       for (const auto& [n, streams] : pending.writes) {
         if (is_transient(n)) owned.written.insert(n);
       }
@@ -293,7 +287,7 @@ class Planner {
       end_of_scope(b->body, b->locals, pending);
       return;
     }
-    const Touched header = named(header_of(e));
+    const Uses header = named(header_of(e));
     wait(e, pending, header);
     if (auto* i = std::get_if<ir::If>(&e.kind)) {
       Pending after = pending;  // none of the branches
@@ -336,7 +330,7 @@ class Planner {
   }
 
   void end_of_scope(ir::Sequence& s, const std::vector<std::string>& locals, Pending& pending) {
-    Touched owned;
+    Uses owned;
     for (const std::string& n : locals) {
       const ir::Container* c = g_.containers.find(n);
       if (c != nullptr && c->lifetime == ir::Lifetime::kScope && is_host_memory(n) &&
