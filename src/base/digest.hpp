@@ -30,8 +30,8 @@ class ByteWriter {
   void i64(std::int64_t value) { u64(static_cast<std::uint64_t>(value)); }
   void f64(double value);
   void boolean(bool value) { u8(value ? 1 : 0); }
-  void text(std::string_view value);               // u64 length, then the bytes
-  void blob(std::span<const std::uint8_t> value);  // u64 length, then the bytes
+  void text(std::string_view value);                   // u64 length, then the bytes
+  void blob(std::span<const std::uint8_t> value);      // u64 length, then the bytes
   void texts(const std::vector<std::string>& values);  // u64 count, then each text
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }
   std::vector<std::uint8_t> take() { return std::move(bytes_); }

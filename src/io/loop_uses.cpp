@@ -1,9 +1,8 @@
 // One walk over a graph of a file finds the names whose values outlive the loops that define them.
 #include <cctype>
 
-#include "io/importer.hpp"
-
 #include "base/words.hpp"
+#include "io/importer.hpp"
 
 namespace sdfg::io {
 

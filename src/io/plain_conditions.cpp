@@ -47,7 +47,8 @@ std::optional<tasklet::Expr> without_not(const tasklet::Expr& e) {
   if (b == nullptr) return std::nullopt;
   const tasklet::Expr &x = e.children()[0], &y = e.children()[1];
   const bool equality = b->op == BinaryOp::kEqual || b->op == BinaryOp::kNotEqual;
-  if (const auto op = opposite(b->op); op && (equality || (is_whole(x) && is_whole(y)))) return tasklet::Expr::binary(*op, x, y);
+  if (const auto op = opposite(b->op); op && (equality || (is_whole(x) && is_whole(y))))
+    return tasklet::Expr::binary(*op, x, y);
   if (b->op != BinaryOp::kAnd && b->op != BinaryOp::kOr) return std::nullopt;
   const auto p = without_not(x), q = without_not(y);
   if (!p || !q) return std::nullopt;
@@ -63,7 +64,8 @@ tasklet::Expr plain_condition(const tasklet::Expr& condition) {
   }
   const auto* b = std::get_if<tasklet::Binary>(&condition.node());
   if (b == nullptr || (b->op != BinaryOp::kAnd && b->op != BinaryOp::kOr)) return condition;
-  return tasklet::Expr::binary(b->op, plain_condition(condition.children()[0]), plain_condition(condition.children()[1]));
+  return tasklet::Expr::binary(b->op, plain_condition(condition.children()[0]),
+                               plain_condition(condition.children()[1]));
 }
 
 }  // namespace sdfg::io

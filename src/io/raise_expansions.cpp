@@ -150,7 +150,8 @@ Walk matrix(bool row_major, const std::string& rows, const std::string& columns,
 
 class ExpansionRaiser {
  public:
-  ExpansionRaiser(const std::string& text, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs)
+  ExpansionRaiser(const std::string& text, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs)
       : text_(without_comments(text)), inputs_(inputs), outputs_(outputs) {}
 
   std::optional<RaisedCall> run() {

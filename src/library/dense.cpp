@@ -36,7 +36,8 @@ void load(const Emitter& e, const Operand& from, const std::string& to, ScalarTy
 void store(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
   e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
     const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, element_at({p[0], p[1]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+    inner.compute({{"a", from, element_at({p[0], p[1]})}}, cast(name("a", t), to.type()),
+                  {to.data(), to.element(target), {}});
   });
 }
 
@@ -222,8 +223,9 @@ void factorise_by_loops(const Emitter& e, const std::string& w, const Expr& n, S
               row.compute({{"a", w, element_at({i, j})}, {"d", w, element_at({j, j})}},
                           binary(BinaryOp::kDiv, name("a", t), name("d", t)), {w, element_at({i, j}), {}});
               row.map_ranges({{"k", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& inner, std::vector<Expr> q) {
-                inner.compute({{"a", w, element_at({i, q[0]})}, {"l", w, element_at({i, j})}, {"u", w, element_at({j, q[0]})}},
-                              sub(name("a", t), mul(name("l", t), name("u", t))), {w, element_at({i, q[0]}), {}});
+                inner.compute(
+                    {{"a", w, element_at({i, q[0]})}, {"l", w, element_at({i, j})}, {"u", w, element_at({j, q[0]})}},
+                    sub(name("a", t), mul(name("l", t), name("u", t))), {w, element_at({i, q[0]}), {}});
               });
             });
           });
@@ -280,8 +282,8 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
     const Expr i = n - 1 - back;
     eliminate(row, i, i + 1, n);
     row.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
-      body.compute({{"a", x, element_at({i, p[0]})}, {"d", lu, element_at({i, i})}}, binary(BinaryOp::kDiv, name("a", t), name("d", t)),
-                   {x, element_at({i, p[0]}), {}});
+      body.compute({{"a", x, element_at({i, p[0]})}, {"d", lu, element_at({i, i})}},
+                   binary(BinaryOp::kDiv, name("a", t), name("d", t)), {x, element_at({i, p[0]}), {}});
     });
   });
 }
@@ -364,7 +366,8 @@ void load_transposed(const Emitter& e, const Operand& from, const std::string& t
 void store_transposed(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
   e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
     const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, element_at({p[1], p[0]})}}, cast(name("a", t), to.type()), {to.data(), to.element(target), {}});
+    inner.compute({{"a", from, element_at({p[1], p[0]})}}, cast(name("a", t), to.type()),
+                  {to.data(), to.element(target), {}});
   });
 }
 
@@ -435,19 +438,19 @@ void expand(const ir::Potrf& op, const Node& n) {
 void expand(const ir::Getrf&, const Node& n) {
   const Operand out = n.out("_xout").fitted(2), ipiv = n.out("_ipiv").fitted(1);
   if (by_solver(n, field_of(n.in("_xin").type()), DeviceFunction::kGetrf)) {
-    with_matrix(n, n.in("_xin"), true, Layout::kColumns,
-                [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
-                  outer.with_transient(
-                      "pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                        solver_factorise(n, e, w, order, t, pivots, info);
-                        store_transposed(e, w, t, out);
-                        e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
-                          inner.compute({{"p", pivots, element_at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
-                                        {ipiv.data(), ipiv.element(p), {}});
-                        });
-                        set_result(n, e, info);
-                      });
-                });
+    with_matrix(
+        n, n.in("_xin"), true, Layout::kColumns,
+        [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+          outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+            solver_factorise(n, e, w, order, t, pivots, info);
+            store_transposed(e, w, t, out);
+            e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+              inner.compute({{"p", pivots, element_at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
+                            {ipiv.data(), ipiv.element(p), {}});
+            });
+            set_result(n, e, info);
+          });
+        });
     return;
   }
   with_matrix(n, n.in("_xin"), false, Layout::kRows,
@@ -500,18 +503,18 @@ void expand(const ir::Getrs&, const Node& n) {
   const Operand ipiv = n.in("_ipiv").fitted(1), rhs = right_side(n.in("_rhs_in")),
                 out = n.out("_rhs_out").fitted(rhs.rank());
   if (by_solver(n, field_of(n.in("_a").type()), DeviceFunction::kGetrs)) {
-    with_matrix(n, n.in("_a"), true, Layout::kColumns,
-                [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
-                  outer.with_transient(
-                      "pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                        e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
-                          inner.compute({{"p", ipiv.data(), ipiv.element(p)}},
-                                        cast(name("p", ipiv.type()), ScalarType::kInt64), {pivots, element_at({p[0]}), {}});
-                        });
-                        solver_solve(e, w, pivots, order, t, rhs, out, false, info);
-                        set_result(n, e, info);
-                      });
-                });
+    with_matrix(
+        n, n.in("_a"), true, Layout::kColumns,
+        [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
+          outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
+            e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+              inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, cast(name("p", ipiv.type()), ScalarType::kInt64),
+                            {pivots, element_at({p[0]}), {}});
+            });
+            solver_solve(e, w, pivots, order, t, rhs, out, false, info);
+            set_result(n, e, info);
+          });
+        });
     return;
   }
   with_matrix(n, n.in("_a"), false, Layout::kRows,

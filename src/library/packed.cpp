@@ -123,9 +123,10 @@ tasklet::Expr packing_pays(const Product& p) {
   Expr pays = Expr::boolean(true);
   for (const Expr& side : {p.m, p.n, p.k}) pays = symbolic::logical_and(pays, symbolic::ge(side, kLeastSide));
   // In steps, so that no product of three large sizes is formed.
-  pays = symbolic::logical_and(pays, symbolic::ge(symbolic::min(p.m, kLeastProduct) * symbolic::min(p.n, kLeastProduct) *
-                                                      symbolic::min(p.k, kLeastProduct),
-                                                  kLeastProduct));
+  pays =
+      symbolic::logical_and(pays, symbolic::ge(symbolic::min(p.m, kLeastProduct) * symbolic::min(p.n, kLeastProduct) *
+                                                   symbolic::min(p.k, kLeastProduct),
+                                               kLeastProduct));
   return tasklet::from_symbolic(pays);
 }
 

@@ -3,9 +3,8 @@
 #include <cctype>
 #include <set>
 
-#include "lower/lowering.hpp"
-
 #include "base/words.hpp"
+#include "lower/lowering.hpp"
 
 namespace sdfg::lower {
 

@@ -66,7 +66,8 @@ bool surely_covers(const Dimension& outer, const Dimension& inside, const Facts&
   return is_yes(is_multiple_of_step(inside.low - outer.low, outer.step, facts)) &&
          (inside.single || is_yes(is_multiple_of_step(inside.step, outer.step, facts))) &&
          is_yes(is_less_equal(inside.tile, outer.tile, facts)) &&
-         (is_yes(is_less_equal(inside.high, outer.high, facts)) || is_yes(is_less_equal(inside.last, outer.high, facts)));
+         (is_yes(is_less_equal(inside.high, outer.high, facts)) ||
+          is_yes(is_less_equal(inside.last, outer.high, facts)));
 }
 
 bool surely_misses_some(const Dimension& outer, const Dimension& inside, const Facts& facts) {
@@ -159,8 +160,8 @@ Truth intersects_dimension(const Range& first, const Range& second, const Facts&
   if (!is_yes(x->nonempty) || !is_yes(y->nonempty)) return Truth::kUnknown;
   if (first == second || is_yes(is_zero(difference, facts))) return Truth::kYes;
   if (const std::optional<bool> exact = constant_intersection(*x, *y)) return *exact ? Truth::kYes : Truth::kNo;
-  const bool overlap =
-      is_yes(is_less_equal(x->low, y->last_element(), facts)) && is_yes(is_less_equal(y->low, x->last_element(), facts));
+  const bool overlap = is_yes(is_less_equal(x->low, y->last_element(), facts)) &&
+                       is_yes(is_less_equal(y->low, x->last_element(), facts));
   if (overlap && is_contiguous(*x, facts) && is_contiguous(*y, facts)) return Truth::kYes;
   if (overlap && points && !x->single && !y->single && x->step == y->step &&
       is_yes(is_multiple_of_step(difference, x->step, facts))) {

@@ -222,10 +222,11 @@ class Call {
     const std::int64_t ldb = leading(number(8), trans_b ? n : k, trans_b ? k : n, "the right matrix");
     const bool wide = type_ == ScalarType::kFloat64 || type_ == ScalarType::kComplex128;
     const Scalar alpha = scalar(0), beta = scalar(1);
-    check(blas().gemm(handles_.blas, trans_a ? library_abi::kTransposed : library_abi::kPlain, trans_b ? library_abi::kTransposed : library_abi::kPlain,
-                      m, n, k, alpha.get(), operand(0), data_type_, lda, number(6), operand(1), data_type_, ldb,
-                      number(9), beta.get(), operand(2), data_type_, ldc, number(11), batch,
-                      wide ? library_abi::kCompute64F : library_abi::kCompute32F, library_abi::kDefaultAlgorithm),
+    check(blas().gemm(handles_.blas, trans_a ? library_abi::kTransposed : library_abi::kPlain,
+                      trans_b ? library_abi::kTransposed : library_abi::kPlain, m, n, k, alpha.get(), operand(0),
+                      data_type_, lda, number(6), operand(1), data_type_, ldb, number(9), beta.get(), operand(2),
+                      data_type_, ldc, number(11), batch, wide ? library_abi::kCompute64F : library_abi::kCompute32F,
+                      library_abi::kDefaultAlgorithm),
           "the product");
   }
 
@@ -241,8 +242,8 @@ class Call {
     const Scalar alpha = scalar(0), beta = scalar(1);
     const library_abi::Blas& api = blas();
     const auto run = [&](auto* function) {
-      check(function(handles_.blas, transposed ? library_abi::kTransposed : library_abi::kPlain, rows, columns, alpha.get(), operand(0),
-                     lda, operand(1), x_step, beta.get(), operand(2), step),
+      check(function(handles_.blas, transposed ? library_abi::kTransposed : library_abi::kPlain, rows, columns,
+                     alpha.get(), operand(0), lda, operand(1), x_step, beta.get(), operand(2), step),
             "the product");
     };
     switch (type_) {
@@ -269,8 +270,8 @@ class Call {
     const std::int64_t x_step = distance(number(2), n, "the first vector");
     const std::int64_t y_step = distance(number(3), n, "the second vector");
     check(api.set_pointer_mode(handles_.blas, library_abi::kDeviceScalars), "choosing where the result is");
-    const library_abi::Status status = api.dot(handles_.blas, n, operand(0), data_type_, x_step, operand(1), data_type_, y_step,
-                                       operand(2), data_type_, data_type_);
+    const library_abi::Status status = api.dot(handles_.blas, n, operand(0), data_type_, x_step, operand(1), data_type_,
+                                               y_step, operand(2), data_type_, data_type_);
     check(api.set_pointer_mode(handles_.blas, library_abi::kHostScalars), "choosing where scalars are");
     check(status, "the sum");
   }
@@ -284,8 +285,9 @@ class Call {
     const Scalar alpha = scalar(0), beta = scalar(1);
     const library_abi::Blas& api = blas();
     const auto run = [&](auto* function) {
-      check(function(handles_.blas, lower ? library_abi::kLower : library_abi::kUpper, transposed ? library_abi::kTransposed : library_abi::kPlain, n,
-                     k, alpha.get(), operand(0), lda, beta.get(), operand(1), ldc),
+      check(function(handles_.blas, lower ? library_abi::kLower : library_abi::kUpper,
+                     transposed ? library_abi::kTransposed : library_abi::kPlain, n, k, alpha.get(), operand(0), lda,
+                     beta.get(), operand(1), ldc),
             "the product");
     };
     switch (type_) {
@@ -373,10 +375,10 @@ class Call {
     const std::int64_t n = number(1), columns = number(2);
     if (n <= 0 || columns <= 0) return set_status(operand(3));
     const library_abi::Solver& api = solver();
-    check(api.getrs(handles_.solver, handles_.solver_parameters, number(3) != 0 ? library_abi::kTransposed : library_abi::kPlain, n,
-                    columns, data_type_, operand(0), leading(number(4), n, n, "the factors"),
-                    static_cast<const std::int64_t*>(operand(1)), data_type_, operand(2),
-                    leading(number(5), n, columns, "the right-hand sides"), static_cast<int*>(operand(3))),
+    check(api.getrs(handles_.solver, handles_.solver_parameters,
+                    number(3) != 0 ? library_abi::kTransposed : library_abi::kPlain, n, columns, data_type_, operand(0),
+                    leading(number(4), n, n, "the factors"), static_cast<const std::int64_t*>(operand(1)), data_type_,
+                    operand(2), leading(number(5), n, columns, "the right-hand sides"), static_cast<int*>(operand(3))),
           "the substitution");
   }
 
@@ -416,9 +418,10 @@ class Call {
       found = plans.begin();
     }
     plans.splice(plans.begin(), plans, found);
-    check((wide ? api.run_complex128 : api.run_complex64)(plans.front().plan, operand(0), operand(1),
-                                                          number(1) != 0 ? library_abi::kInverse : library_abi::kForward),
-          "the transform");
+    check(
+        (wide ? api.run_complex128 : api.run_complex64)(plans.front().plan, operand(0), operand(1),
+                                                        number(1) != 0 ? library_abi::kInverse : library_abi::kForward),
+        "the transform");
   }
 
   // How many entries there are is told by the last row pointer only: arrays may be longer.
@@ -447,7 +450,8 @@ class Call {
     library_abi::Status (*drop)(library_abi::Handle);
   };
 
-  void make_csr(const library_abi::Sparse& api, Descriptor& a, std::int64_t rows, std::int64_t columns, std::int64_t count) {
+  void make_csr(const library_abi::Sparse& api, Descriptor& a, std::int64_t rows, std::int64_t columns,
+                std::int64_t count) {
     const int index = number(4) == 4 ? library_abi::kIndex32 : library_abi::kIndex64;
     check(api.make_csr(&a.handle, rows, columns, count, operand(0), operand(1), operand(2), index, index,
                        library_abi::kZeroBased, data_type_),
@@ -499,7 +503,8 @@ class Call {
     check(api.make_matrix(&c.handle, out, width, ldc, operand(4), data_type_, order(c_by_rows)),
           "describing the result");
     const Scalar alpha = scalar(0), beta = scalar(1);
-    const int op_a = transposed ? library_abi::kTransposed : library_abi::kPlain, op_b = b_transposed ? library_abi::kTransposed : library_abi::kPlain;
+    const int op_a = transposed ? library_abi::kTransposed : library_abi::kPlain,
+              op_b = b_transposed ? library_abi::kTransposed : library_abi::kPlain;
     std::size_t size = 0;
     check(api.multiply_matrix_size(handles_.sparse, op_a, op_b, alpha.get(), a.handle, b.handle, beta.get(), c.handle,
                                    data_type_, library_abi::kDefaultSparse, &size),
