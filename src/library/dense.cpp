@@ -27,18 +27,19 @@ tasklet::Expr conjugate(const tasklet::Expr& e, ScalarType t) {
 // A packed n x n (or n x m) copy of an operand, in type t.
 void load(const Emitter& e, const Operand& from, const std::string& to, ScalarType t) {
   e.map({{"i", from.extent(0)}, {"j", from.rank() > 1 ? from.extent(1) : Expr(1)}},
-        [&](Emitter& inner, std::vector<Expr> p) {
+        [&](Emitter& inner, const std::vector<Expr>& p) {
           const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
           inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
                         {to, element_at({p[0], p[1]}), {}});
         });
 }
 void store(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
-  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
-    const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, element_at({p[0], p[1]})}}, cast(name("a", t), to.type()),
-                  {to.data(), to.element(target), {}});
-  });
+  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}},
+        [&](Emitter& inner, const std::vector<Expr>& p) {
+          const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
+          inner.compute({{"a", from, element_at({p[0], p[1]})}}, cast(name("a", t), to.type()),
+                        {to.data(), to.element(target), {}});
+        });
 }
 
 Expr order_of(const Node& n, const Operand& a) {
@@ -104,7 +105,7 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
                          ScalarType t, const std::string& pivots, const std::string& info) {
   e.with_transient("columns", t, {n, n}, [&](Emitter& outer, const std::string& columns) {
     outer.with_transient("swaps", ScalarType::kInt32, {n}, [&](Emitter& body, const std::string& swaps) {
-      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute({{"a", w, element_at({p[0], p[1]})}}, name("a", t), {columns, element_at({p[1], p[0]}), {}});
       });
       const std::string order = order_text(body, n);
@@ -121,10 +122,10 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
                    "\")) f(&sdfg_order, &sdfg_order, (void*)factor, &sdfg_order, rows, &sdfg_status);\n"
                    "*result = sdfg_status;",
                "");
-      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+      body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute({{"a", columns, element_at({p[1], p[0]})}}, name("a", t), {w, element_at({p[0], p[1]}), {}});
       });
-      body.map({{"i", n}}, [&](Emitter& inner, std::vector<Expr> p) {
+      body.map({{"i", n}}, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute(
             {{"p", swaps, element_at({p[0]})}},
             sub(cast(name("p", ScalarType::kInt32), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1})),
@@ -144,7 +145,7 @@ void cholesky_by_loops(const Emitter& e, const std::string& w, const Expr& n, Sc
     // value(i, j) - sum_k value(i, k) conj(value(j, k)) into `sum`
     auto reduced = [&](Emitter& here, const Expr& i, const std::string& sum) {
       here.compute({{"a", w, element(i, j)}}, name("a", t), {sum, {}, {}});
-      here.map({{"k", j}}, [&](Emitter& term, std::vector<Expr> p) {
+      here.map({{"k", j}}, [&](Emitter& term, const std::vector<Expr>& p) {
         const tasklet::Expr product = mul(name("a", t), conjugate(name("b", t), t));
         term.compute({{"a", w, element(i, p[0])}, {"b", w, element(j, p[0])}},
                      tasklet::Expr::unary(tasklet::UnaryOp::kNegate, product), {sum, {}, ir::Wcr{}});
@@ -163,7 +164,7 @@ void cholesky_by_loops(const Emitter& e, const std::string& w, const Expr& n, Sc
       const tasklet::Expr value = is_complex(t) ? call(Function::kReal, {name("d", t)}) : name("d", t);
       body.compute({{"d", diagonal, {}}}, cast(call(Function::kSqrt, {value}), t), {diagonal, {}, {}});
       body.compute({{"d", diagonal, {}}}, name("d", t), {w, element(j, j), {}});
-      body.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, std::vector<Expr> p) {
+      body.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, const std::vector<Expr>& p) {
         row.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
           reduced(deep, p[0], sum);
           deep.compute({{"s", sum, {}}, {"d", diagonal, {}}}, binary(BinaryOp::kDiv, name("s", t), name("d", t)),
@@ -182,7 +183,7 @@ tasklet::Expr magnitude(const tasklet::Expr& e, ScalarType t) {
 
 void swap_rows(const Emitter& e, const std::string& w, const Expr& first, const Expr& second, const Expr& columns,
                ScalarType t) {
-  e.map({{"k", columns}}, [&](Emitter& inner, std::vector<Expr> p) {
+  e.map({{"k", columns}}, [&](Emitter& inner, const std::vector<Expr>& p) {
     inner.with_transient("kept", t, {}, [&](Emitter& body, const std::string& kept) {
       body.compute({{"a", w, element_at({first, p[0]})}}, name("a", t), {kept, {}, {}});
       body.compute({{"a", w, element_at({second, p[0]})}}, name("a", t), {w, element_at({first, p[0]}), {}});
@@ -218,11 +219,11 @@ void factorise_by_loops(const Emitter& e, const std::string& w, const Expr& n, S
                             [&](Emitter& first) { first.compute({}, tasklet::from_symbolic(j + 1), {info, {}, {}}); });
           },
           [&](Emitter& regular) {
-            regular.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, std::vector<Expr> p) {
-              const Expr i = p[0];
+            regular.map_ranges({{"i", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& row, const std::vector<Expr>& p) {
+              const Expr& i = p[0];
               row.compute({{"a", w, element_at({i, j})}, {"d", w, element_at({j, j})}},
                           binary(BinaryOp::kDiv, name("a", t), name("d", t)), {w, element_at({i, j}), {}});
-              row.map_ranges({{"k", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& inner, std::vector<Expr> q) {
+              row.map_ranges({{"k", ir::Range{j + 1, n - 1, 1, 1}}}, [&](Emitter& inner, const std::vector<Expr>& q) {
                 inner.compute(
                     {{"a", w, element_at({i, q[0]})}, {"l", w, element_at({i, j})}, {"u", w, element_at({j, q[0]})}},
                     sub(name("a", t), mul(name("l", t), name("u", t))), {w, element_at({i, q[0]}), {}});
@@ -271,7 +272,7 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
   });
   auto eliminate = [&](Emitter& row, const Expr& i, const Expr& from, const Expr& to) {
     row.loop("k", from, to, [&](Emitter& inner, const Expr& k) {
-      inner.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+      inner.map({{"c", columns}}, [&](Emitter& body, const std::vector<Expr>& p) {
         body.compute({{"a", x, element_at({i, p[0]})}, {"f", lu, element_at({i, k})}, {"b", x, element_at({k, p[0]})}},
                      sub(name("a", t), mul(name("f", t), name("b", t))), {x, element_at({i, p[0]}), {}});
       });
@@ -281,7 +282,7 @@ void substitute(const Emitter& e, const std::string& lu, const std::string& pivo
   e.loop("back", 0, n, [&](Emitter& row, const Expr& back) {
     const Expr i = n - 1 - back;
     eliminate(row, i, i + 1, n);
-    row.map({{"c", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+    row.map({{"c", columns}}, [&](Emitter& body, const std::vector<Expr>& p) {
       body.compute({{"a", x, element_at({i, p[0]})}, {"d", lu, element_at({i, i})}},
                    binary(BinaryOp::kDiv, name("a", t), name("d", t)), {x, element_at({i, p[0]}), {}});
     });
@@ -357,18 +358,19 @@ void solver_substitute(const Emitter& e, const std::string& lu, const std::strin
 // A packed copy with rows and columns exchanged, or back.
 void load_transposed(const Emitter& e, const Operand& from, const std::string& to, ScalarType t) {
   e.map({{"i", from.extent(0)}, {"j", from.rank() > 1 ? from.extent(1) : Expr(1)}},
-        [&](Emitter& inner, std::vector<Expr> p) {
+        [&](Emitter& inner, const std::vector<Expr>& p) {
           const std::vector<Expr> source(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(from.rank()));
           inner.compute({{"a", from.data(), from.element(source)}}, cast(name("a", from.type()), t),
                         {to, element_at({p[1], p[0]}), {}});
         });
 }
 void store_transposed(const Emitter& e, const std::string& from, ScalarType t, const Operand& to) {
-  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}}, [&](Emitter& inner, std::vector<Expr> p) {
-    const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
-    inner.compute({{"a", from, element_at({p[1], p[0]})}}, cast(name("a", t), to.type()),
-                  {to.data(), to.element(target), {}});
-  });
+  e.map({{"i", to.extent(0)}, {"j", to.rank() > 1 ? to.extent(1) : Expr(1)}},
+        [&](Emitter& inner, const std::vector<Expr>& p) {
+          const std::vector<Expr> target(p.begin(), p.begin() + static_cast<std::ptrdiff_t>(to.rank()));
+          inner.compute({{"a", from, element_at({p[1], p[0]})}}, cast(name("a", t), to.type()),
+                        {to.data(), to.element(target), {}});
+        });
 }
 
 // With a packed copy of the matrix and a status; these are an array in device memory where cuSOLVER sets it.
@@ -398,7 +400,7 @@ void expand(const ir::Cholesky& op, const Node& n) {
       [&](Emitter& e, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
         if (solver) {
           solver_cholesky(n, e, w, order, t, op.lower, info);
-          e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+          e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
             const Expr outside = op.lower ? symbolic::gt(p[1], p[0]) : symbolic::lt(p[1], p[0]);
             inner.compute(
                 {{"a", w, element_at({p[0], p[1]})}},
@@ -410,7 +412,7 @@ void expand(const ir::Cholesky& op, const Node& n) {
         cholesky(n, e, w, order, t, op.lower, info);
         const tasklet::Expr bad =
             binary(BinaryOp::kNotEqual, name("info", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{0}));
-        e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+        e.map({{"i", order}, {"j", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
           const Expr outside = op.lower ? symbolic::gt(p[1], p[0]) : symbolic::lt(p[1], p[0]);
           const tasklet::Expr nan = cast(tasklet::Expr::literal(__builtin_nan(""), ScalarType::kFloat64), t);
           const tasklet::Expr value = tasklet::Expr::select(tasklet::from_symbolic(outside), literal(0.0, t),
@@ -444,7 +446,7 @@ void expand(const ir::Getrf&, const Node& n) {
           outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
             solver_factorise(n, e, w, order, t, pivots, info);
             store_transposed(e, w, t, out);
-            e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+            e.map({{"i", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
               inner.compute({{"p", pivots, element_at({p[0]})}}, cast(name("p", ScalarType::kInt64), ipiv.type()),
                             {ipiv.data(), ipiv.element(p), {}});
             });
@@ -458,7 +460,7 @@ void expand(const ir::Getrf&, const Node& n) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
                   factorise(n, e, w, order, t, pivots, info);
                   store(e, w, t, out);
-                  e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                  e.map({{"i", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
                     const tasklet::Expr one_based =
                         add(name("p", ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
                     inner.compute({{"p", pivots, element_at({p[0]})}}, cast(one_based, ipiv.type()),
@@ -507,7 +509,7 @@ void expand(const ir::Getrs&, const Node& n) {
         n, n.in("_a"), true, Layout::kColumns,
         [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
           outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-            e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+            e.map({{"i", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
               inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, cast(name("p", ipiv.type()), ScalarType::kInt64),
                             {pivots, element_at({p[0]}), {}});
             });
@@ -520,7 +522,7 @@ void expand(const ir::Getrs&, const Node& n) {
   with_matrix(n, n.in("_a"), false, Layout::kRows,
               [&](Emitter& outer, const std::string& w, const Expr& order, ScalarType t, const std::string& info) {
                 outer.with_transient("pivots", ScalarType::kInt64, {order}, [&](Emitter& e, const std::string& pivots) {
-                  e.map({{"i", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                  e.map({{"i", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
                     const tasklet::Expr zero_based =
                         sub(cast(name("p", ipiv.type()), ScalarType::kInt64), tasklet::Expr::literal(std::int64_t{1}));
                     inner.compute({{"p", ipiv.data(), ipiv.element(p)}}, zero_based, {pivots, element_at({p[0]}), {}});
@@ -566,7 +568,7 @@ void expand(const ir::Inv&, const Node& n) {
                   else
                     factorise(n, e, w, order, t, pivots, info);
                   e.with_transient("solution", t, {order, order}, [&](Emitter& body, const std::string& x) {
-                    body.map({{"i", order}, {"j", order}}, [&](Emitter& inner, std::vector<Expr> p) {
+                    body.map({{"i", order}, {"j", order}}, [&](Emitter& inner, const std::vector<Expr>& p) {
                       inner.compute({},
                                     tasklet::Expr::select(tasklet::from_symbolic(symbolic::eq(p[0], p[1])),
                                                           literal(1.0, t), literal(0.0, t)),

@@ -56,7 +56,7 @@ bool fft_by_library(const ir::Fft& op, const Node& n, const Operand& in, const O
     device_call(e, d);
   };
   const auto store = [&](const Emitter& e, const std::string& data) {
-    e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+    e.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
       inner.compute({{"a", data, element_at(p)}}, cast(factor_of(op, in, name("a", t), t), out.type()),
                     {out.data(), out.element(p), {}});
     });
@@ -73,7 +73,7 @@ bool fft_by_library(const ir::Fft& op, const Node& n, const Operand& in, const O
     from_packed(*n.emitter, in.data(), in.subset());
   } else {
     n.emitter->with_transient("data", t, in.extents(), [&](Emitter& e, const std::string& data) {
-      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+      e.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, element_at(p), {}});
       });
       from_packed(e, data, ir::Subset::full(in.extents()));
@@ -101,13 +101,13 @@ void expand(const ir::Fft& op, const Node& n) {
   for (std::size_t d = 0; d < in.rank(); ++d) extents.emplace_back("i" + std::to_string(d), in.extent(d));
   n.emitter->with_transient("data", t, in.extents(), [&](Emitter& first, const std::string& data) {
     first.with_transient("transformed", t, in.extents(), [&](Emitter& e, const std::string& next) {
-      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+      e.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute({{"a", in.data(), in.element(p)}}, cast(name("a", in.type()), t), {data, element_at(p), {}});
       });
       for (std::size_t axis = 0; axis < in.rank(); ++axis) {
-        const Expr length = in.extent(axis);
+        const Expr& length = in.extent(axis);
         e.with_transient("roots", t, {length}, [&](Emitter& body, const std::string& roots) {
-          body.map({{"k", length}}, [&](Emitter& inner, std::vector<Expr> p) {
+          body.map({{"k", length}}, [&](Emitter& inner, const std::vector<Expr>& p) {
             const double turn = (op.inverse ? 2.0 : -2.0) * 3.14159265358979323846;
             const ScalarType f = ScalarType::kFloat64;
             const tasklet::Expr angle = mul(
@@ -117,7 +117,7 @@ void expand(const ir::Fft& op, const Node& n) {
                           call(Function::kMakeComplex, {call(Function::kCos, {angle}), call(Function::kSin, {angle})}),
                           {roots, element_at({p[0]}), {}});
           });
-          body.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+          body.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
             inner.with_transient("sum", t, {}, [&](Emitter& deep, const std::string& sum) {
               deep.compute({}, literal(0.0, t), {sum, {}, {}});
               deep.loop("n", 0, length, [&](Emitter& term, const Expr& k) {
@@ -131,11 +131,11 @@ void expand(const ir::Fft& op, const Node& n) {
             });
           });
         });
-        e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+        e.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
           inner.compute({{"a", next, element_at(p)}}, name("a", t), {data, element_at(p), {}});
         });
       }
-      e.map(extents, [&](Emitter& inner, std::vector<Expr> p) {
+      e.map(extents, [&](Emitter& inner, const std::vector<Expr>& p) {
         const tasklet::Expr value = factor_of(op, in, name("a", t), t);
         inner.compute({{"a", data, element_at(p)}}, cast(value, out.type()), {out.data(), out.element(p), {}});
       });

@@ -140,12 +140,12 @@ void expand(const ir::Reduce& op, const Node& n) {
   if (!rows) {
     n.reason(kept.empty() ? "one accumulation over all elements" : "one accumulation per result");
     if (op.identity) {
-      over(*n.emitter, kept_extents, "i", [&](Emitter& e, std::vector<Expr> p) {
+      over(*n.emitter, kept_extents, "i", [&](Emitter& e, const std::vector<Expr>& p) {
         e.compute({}, constant(*op.identity, t), {out.data(), target(p), {}});
       });
     }
-    over(*n.emitter, kept_extents, "i", [&](Emitter& e, std::vector<Expr> p) {
-      over(e, summed_extents, "k", [&](Emitter& inner, std::vector<Expr> s) { fold(inner, p, s); });
+    over(*n.emitter, kept_extents, "i", [&](Emitter& e, const std::vector<Expr>& p) {
+      over(e, summed_extents, "k", [&](Emitter& inner, const std::vector<Expr>& s) { fold(inner, p, s); });
     });
     return;
   }
@@ -159,14 +159,15 @@ void expand(const ir::Reduce& op, const Node& n) {
       return full;
     };
     if (op.identity) {
-      e.map_ranges({{"j", range}}, [&](Emitter& inner, std::vector<Expr> q) {
+      e.map_ranges({{"j", range}}, [&](Emitter& inner, const std::vector<Expr>& q) {
         inner.compute({}, constant(*op.identity, t), {out.data(), target(point(q[0])), {}});
       });
     }
     std::vector<Expr> s;
     std::function<void(Emitter&, std::size_t)> loops = [&](Emitter& here, std::size_t next) {
       if (next == summed_extents.size()) {
-        here.map_ranges({{"j", range}}, [&](Emitter& inner, std::vector<Expr> q) { fold(inner, point(q[0]), s); });
+        here.map_ranges({{"j", range}},
+                        [&](Emitter& inner, const std::vector<Expr>& q) { fold(inner, point(q[0]), s); });
         return;
       }
       here.loop("k", 0, summed_extents[next], [&](Emitter& deeper, const Expr& k) {
@@ -178,12 +179,12 @@ void expand(const ir::Reduce& op, const Node& n) {
     loops(e, 0);
   };
   if (outer.empty()) {
-    n.emitter->map_ranges({{"block", {0, columns - 1, kMoveTile, 1}}}, [&](Emitter& e, std::vector<Expr> p) {
+    n.emitter->map_ranges({{"block", {0, columns - 1, kMoveTile, 1}}}, [&](Emitter& e, const std::vector<Expr>& p) {
       strip(e, {}, {p[0], symbolic::min(p[0] + (kMoveTile - 1), columns - 1), 1, 1});
     });
   } else {
     n.emitter->map(named(outer),
-                   [&](Emitter& e, std::vector<Expr> p) { strip(e, p, ir::Range::half_open(0, columns)); });
+                   [&](Emitter& e, const std::vector<Expr>& p) { strip(e, p, ir::Range::half_open(0, columns)); });
   }
 }
 
@@ -196,7 +197,7 @@ void expand(const ir::Copy&, const Node& n) {
 
 void expand(const ir::Fill& op, const Node& n) {
   const Operand& out = n.only_out();
-  over(*n.emitter, out.extents(), "i", [&](Emitter& e, std::vector<Expr> p) {
+  over(*n.emitter, out.extents(), "i", [&](Emitter& e, const std::vector<Expr>& p) {
     if (n.inputs.empty())
       e.compute({}, constant(op.value, out.type()), {out.data(), out.element(p), {}});
     else
@@ -212,7 +213,7 @@ void permute(const Node& n, const Operand& in, const Operand& out, const std::ve
   if (axes.size() != in.rank() || out.rank() != in.rank())
     n.emitter->fail("permutes " + in.text() + " to " + out.text() + " by " + std::to_string(axes.size()) + " axes");
   const ScalarType t = out.type();
-  over(*n.emitter, out.extents(), "i", [&](Emitter& e, std::vector<Expr> p) {
+  over(*n.emitter, out.extents(), "i", [&](Emitter& e, const std::vector<Expr>& p) {
     std::vector<Expr> from(in.rank());
     for (std::size_t d = 0; d < axes.size(); ++d) from[axis_of(axes[d], in.rank(), n)] = p[d];
     std::vector<Read> reads{{"a", in.data(), in.element(from)}};
@@ -234,16 +235,16 @@ namespace {
 void transpose_by_tiles(const Node& n, const Operand& in, const Operand& out) {
   constexpr std::int64_t kSide = 32, kRows = 8;
   const ScalarType t = out.type();
-  const Expr rows = in.extent(0), columns = in.extent(1);
+  const Expr &rows = in.extent(0), &columns = in.extent(1);
   const auto tiles = [](const Expr& extent) { return symbolic::ceil_div(extent, kSide); };
   n.emitter
       ->map({{"tile_row", tiles(rows)}, {"tile_column", tiles(columns)}},
-            [&](Emitter& block, std::vector<Expr> b) {
+            [&](Emitter& block, const std::vector<Expr>& b) {
               block.with_transient("tile", t, {Expr(kSide), Expr(kSide + 1)}, [&](Emitter& e, const std::string& tile) {
                 e.graph().containers.at(tile).storage = ir::Storage::kGpuShared;
                 const auto phase = [&](const std::function<void(Emitter&, const Expr& slow, const Expr& fast)>& body) {
                   ir::Map& threads =
-                      e.map({{"y", Expr(kRows)}, {"x", Expr(kSide)}}, [&](Emitter& thread, std::vector<Expr> p) {
+                      e.map({{"y", Expr(kRows)}, {"x", Expr(kSide)}}, [&](Emitter& thread, const std::vector<Expr>& p) {
                         thread.loop("r", 0, kSide / kRows,
                                     [&](Emitter& here, const Expr& r) { body(here, p[0] + r * Expr(kRows), p[1]); });
                       });
@@ -296,7 +297,7 @@ void expand(const ir::Scan& op, const Node& n) {
   for (std::size_t d = 0; d < in.rank(); ++d) {
     if (d != axis) others.push_back(in.extent(d));
   }
-  over(*n.emitter, others, "i", [&](Emitter& e, std::vector<Expr> p) {
+  over(*n.emitter, others, "i", [&](Emitter& e, const std::vector<Expr>& p) {
     e.with_transient("running", t, {}, [&](Emitter& body, const std::string& running) {
       auto at = [&](const Expr& k) {
         std::vector<Expr> point = p;
@@ -353,7 +354,7 @@ void expand(const ir::ArgReduce& op, const Node& n) {
     }
     return in.element(at);
   };
-  over(*n.emitter, others, "i", [&](Emitter& e, std::vector<Expr> p) {
+  over(*n.emitter, others, "i", [&](Emitter& e, const std::vector<Expr>& p) {
     e.with_transient("best", t, {}, [&](Emitter& outer, const std::string& best) {
       outer.with_transient("where", ScalarType::kInt64, {}, [&](Emitter& body, const std::string& where) {
         const auto begin = [&](Emitter& some) {

@@ -113,7 +113,7 @@ class Nest {
   // out = beta * old, or 0
   void initialise(const Emitter& e) const {
     if (c_.beta == 1.0 && c_.addend == nullptr) return;
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { store_old(inner, p, nullptr); });
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, const std::vector<Expr>& p) { store_old(inner, p, nullptr); });
   }
   // Stores alpha * sum + beta * old at a point; without a sum only the second part.
   void store_old(const Emitter& e, const std::vector<Expr>& p, const std::string* sum) const {
@@ -138,8 +138,8 @@ class Nest {
   // out = beta * old; for all summed { out += alpha * product }, both as kernels: nothing of it happens on the host
   void accumulate(const Emitter& e) const {
     if (c_.beta != 1.0 || c_.addend != nullptr)
-      e.map({{"once", 1}}, [&](Emitter& inner, std::vector<Expr>) { store_old(inner, {}, nullptr); });
-    e.map(ranges(summed_), [&](Emitter& term, std::vector<Expr> k) {
+      e.map({{"once", 1}}, [&](Emitter& inner, const std::vector<Expr>&) { store_old(inner, {}, nullptr); });
+    e.map(ranges(summed_), [&](Emitter& term, const std::vector<Expr>& k) {
       std::map<int, Expr> at;
       for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
       std::vector<Read> reads;
@@ -164,7 +164,7 @@ class Nest {
           });
           return;
         }
-        here.map_ranges({{"j", columns}}, [&](Emitter& body, std::vector<Expr> p) {
+        here.map_ranges({{"j", columns}}, [&](Emitter& body, const std::vector<Expr>& p) {
           at[vector] = p[0];
           std::vector<Read> reads;
           const tasklet::Expr code = scaled(c_.alpha, product(reads, at), c_.out.type());
@@ -177,12 +177,12 @@ class Nest {
     };
     const Expr columns = extent_.at(vector);
     if (outer.empty()) {
-      e.map_ranges({{"block", {0, columns - 1, kNestTile, 1}}}, [&](Emitter& inner, std::vector<Expr> p) {
+      e.map_ranges({{"block", {0, columns - 1, kNestTile, 1}}}, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner_loops(inner, {}, {p[0], symbolic::min(p[0] + (kNestTile - 1), columns - 1), 1, 1});
       });
       return;
     }
-    e.map(ranges(outer), [&](Emitter& inner, std::vector<Expr> p) {
+    e.map(ranges(outer), [&](Emitter& inner, const std::vector<Expr>& p) {
       std::map<int, Expr> at;
       for (std::size_t d = 0; d < outer.size(); ++d) at[outer[d]] = p[d];
       inner_loops(inner, at, ir::Range::half_open(0, columns));
@@ -196,7 +196,7 @@ class Nest {
         body.compute({}, literal(0.0, c_.out.type()), {sum, {}, {}});
         std::map<int, Expr> at;
         for (std::size_t d = 0; d < p.size(); ++d) at[c_.out_labels[d]] = p[d];
-        body.map(ranges(summed_), [&](Emitter& term, std::vector<Expr> k) {
+        body.map(ranges(summed_), [&](Emitter& term, const std::vector<Expr>& k) {
           for (std::size_t d = 0; d < summed_.size(); ++d) at[summed_[d]] = k[d];
           std::vector<Read> reads;
           const tasklet::Expr code = product(reads, at);
@@ -211,7 +211,7 @@ class Nest {
       at_point(here, {});
       return;
     }
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { at_point(inner, p); });
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, const std::vector<Expr>& p) { at_point(inner, p); });
   }
 
   void point_map(const Emitter& e) const {
@@ -229,7 +229,7 @@ class Nest {
       here.compute(reads, cast(code, t), {c_.out.data(), c_.out.element(p), {}});
     };
     if (c_.out_labels.empty() && n_.makes_kernels) {
-      e.map({{"once", 1}}, [&](Emitter& inner, std::vector<Expr>) { body(inner, {}); });
+      e.map({{"once", 1}}, [&](Emitter& inner, const std::vector<Expr>&) { body(inner, {}); });
       return;
     }
     if (c_.out_labels.empty()) {
@@ -237,7 +237,7 @@ class Nest {
       body(here, {});
       return;
     }
-    e.map(ranges(c_.out_labels), [&](Emitter& inner, std::vector<Expr> p) { body(inner, p); });
+    e.map(ranges(c_.out_labels), [&](Emitter& inner, const std::vector<Expr>& p) { body(inner, p); });
   }
 
   const Node& n_;

@@ -328,7 +328,7 @@ class Lowering {
 
 // Whether text can stand as an operand without parentheses.
 bool is_primary(std::string_view text);
-inline Text parenthesised(Text text) {
+inline Text parenthesised(const Text& text) {
   return is_primary(text) ? text : "(" + text + ")";
 }
 

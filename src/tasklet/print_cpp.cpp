@@ -335,7 +335,7 @@ CppText CppPrinter::cast(const Cast& n, const Expr& e) const {
   }
   if (!is_number(e) || !is_number(operand))
     return {"(" + cpp_type(e.type()) + ")" + print(operand).at_least(CppLevel::kUnary), CppLevel::kUnary, S::kInt64};
-  const CppText text = print(operand);
+  CppText text = print(operand);
   const S from = printed_type(operand);
   const S to = printed_type(e);
   if (from == to) return text;

@@ -228,7 +228,7 @@ class Planner {
     }
     return out;
   }
-  Uses named(Uses t) const {
+  Uses named(const Uses& t) const {
     Uses out;
     for (const std::string& n : t.read) out.read.insert(name_of(n));
     for (const std::string& n : t.written) out.written.insert(name_of(n));
