@@ -27,11 +27,6 @@ endif()
 add_library(sdfg_llvm_headers INTERFACE)
 target_include_directories(sdfg_llvm_headers SYSTEM INTERFACE ${SDFG_LLVM_INCLUDE})
 
-# BLAKE3 alone: the linker takes a few objects without dependencies out of the archive.
-add_library(sdfg_blake3 INTERFACE)
-target_include_directories(sdfg_blake3 SYSTEM INTERFACE ${SDFG_LLVM_INCLUDE})
-target_link_libraries(sdfg_blake3 INTERFACE ${SDFG_LLVM_LIBDIR}/libLLVMSupport.a)
-
 # sdfg_llvm_archives(VARIABLE component...): the static archives of LLVM components and all they need, in link order.
 function(sdfg_llvm_archives variable)
   execute_process(COMMAND ${SDFG_LLVM_CONFIG} --link-static --libnames ${ARGN} OUTPUT_VARIABLE names
@@ -49,10 +44,13 @@ find_package(Threads REQUIRED)
 set(SDFG_LLVM_SYSTEM ${SDFG_ZSTD} ${SDFG_ZLIB} Threads::Threads ${CMAKE_DL_LIBS} m rt)
 
 # sdfg_llvm: what loads objects (ORC, JITLink) and knows the host CPU. sdfg_clang: the whole compiler for the host.
+# sdfg_blake3: LLVM's digest alone.
 add_library(sdfg_llvm INTERFACE)
 add_library(sdfg_clang INTERFACE)
-target_link_libraries(sdfg_llvm INTERFACE sdfg_llvm_headers)
-target_link_libraries(sdfg_clang INTERFACE sdfg_llvm_headers)
+add_library(sdfg_blake3 INTERFACE)
+foreach(target sdfg_llvm sdfg_clang sdfg_blake3)
+  target_link_libraries(${target} INTERFACE sdfg_llvm_headers)
+endforeach()
 # Our code never throws LLVM's classes nor casts to them dynamically; LLVM itself is built without RTTI.
 if(SDFG_SHARED_LLVM)
   find_library(SDFG_LLVM_DYLIB NAMES LLVM-${SDFG_LLVM_VERSION} LLVM PATHS ${SDFG_LLVM_LIBDIR} NO_DEFAULT_PATH REQUIRED)
@@ -60,7 +58,11 @@ if(SDFG_SHARED_LLVM)
                PATHS ${SDFG_LLVM_LIBDIR} NO_DEFAULT_PATH REQUIRED)
   target_link_libraries(sdfg_llvm INTERFACE ${SDFG_LLVM_DYLIB})
   target_link_libraries(sdfg_clang INTERFACE ${SDFG_CLANG_DYLIB} ${SDFG_LLVM_DYLIB})
+  # Not the archive: what else the linker takes out of it would be a second LLVM, with handlers and options of its own.
+  target_link_libraries(sdfg_blake3 INTERFACE ${SDFG_LLVM_DYLIB})
 else()
+  # The linker takes a few objects without dependencies out of the archive.
+  target_link_libraries(sdfg_blake3 INTERFACE ${SDFG_LLVM_LIBDIR}/libLLVMSupport.a)
   sdfg_llvm_archives(archives orcjit jitlink orctargetprocess orcdebugging object targetparser support)
   target_link_libraries(sdfg_llvm INTERFACE ${archives} ${SDFG_LLVM_SYSTEM})
 

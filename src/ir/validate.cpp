@@ -223,17 +223,16 @@ class Walker {
   }
 
   void check_visited(const Element& e, bool reached) {
+    const std::size_t before = report_.count();
     check_names(report_, scope_);
     check_control_flow(report_, scope_);
     check_storage(report_, scope_);
     const auto* state = std::get_if<State>(&e.kind);
-    if (state == nullptr) return;
-    const std::size_t before = report_.count();
-    check_dataflow(report_, scope_, *state);
+    if (state != nullptr) check_dataflow(report_, scope_, *state);
     // Subsets of broken edges have no meaning to look into; what no run does leaves no container and meets nothing.
     if (report_.count() > before || !reached) return;
-    check_bounds(report_, scope_, *state);
-    check_conflicts(report_, scope_, *state);
+    check_bounds(report_, scope_);
+    if (state != nullptr) check_conflicts(report_, scope_, *state);
   }
 
   void inside(const Element& e, const Sequence& child) {

@@ -20,8 +20,9 @@ struct Iteration {
   std::string symbol;
   symbolic::Expr low;  // smallest and largest value that the range takes when it is not empty
   symbolic::Expr high;
-  bool attained = true;  // false: the step is symbolic, so which values occur is not known
-  bool always = true;    // what is below the owner happens in every iteration, except for empty ranges in between
+  std::int64_t step = 1;  // between neighbouring values, upwards
+  bool attained = true;   // false: the step is symbolic, so which values occur is not known
+  bool always = true;     // what is below the owner happens in every iteration, except for empty ranges in between
 };
 // What entering an element means for everything below it; found once for each element.
 struct Level {
@@ -89,8 +90,8 @@ void check_names(Report& report, const Scope& scope);
 void check_control_flow(Report& report, const Scope& scope);
 // Nodes and memlets of a state: connectors, ranks, volumes, WCR, code.
 void check_dataflow(Report& report, const Scope& scope, const State& state);
-// Subsets that provably leave their container.
-void check_bounds(Report& report, const Scope& scope, const State& state);
+// Subsets and reads of code that provably leave their container.
+void check_bounds(Report& report, const Scope& scope);
 // Is there no run that gets to the visited element: a range around it is empty, or the conditions contradict each
 // other? What is known there then proves anything.
 bool surely_not_reached(const Scope& scope);

@@ -9,6 +9,7 @@
 
 #include "jit/function_impl.hpp"
 #include "jit/signature.hpp"
+#include "jit/symbol_bounds.hpp"
 #include "tasklet/value.hpp"
 
 namespace sdfg {
@@ -27,8 +28,10 @@ struct BoundCall::Impl {
   std::vector<Slot> slots;
 
   std::size_t index_of(std::string_view name) const;
-  // Fills unbound symbols from the shapes given, as far as they follow, and checks all shapes.
+  // Fills unbound symbols from the shapes given, as far as they follow.
   void solve_symbols();
+  // Nothing is left without a value. Says which extent is to blame when one has no solution or more than one.
+  void check_bound() const;
   void check_shapes() const;
   // No argument has a negative extent.
   void check_extents() const;
@@ -52,16 +55,40 @@ bool is_symbol(const detail::FunctionImpl& f, const Parameter& p) {
   return !is_callback(p) && f.graph->containers.find(p.name) == nullptr;
 }
 
-bool evaluable(const symbolic::Expr& e, const std::map<std::string, std::int64_t, std::less<>>& known,
-               std::string* unknown) {
-  int missing = 0;
+using Values = std::map<std::string, std::int64_t, std::less<>>;
+__extension__ typedef __int128 Wide;
+
+std::vector<std::string> without_value(const symbolic::Expr& e, const Values& known) {
+  std::vector<std::string> names;
   for (const std::string& s : symbolic::free_symbols(e)) {
-    if (!known.contains(s)) {
-      ++missing;
-      *unknown = s;
-    }
+    if (!known.contains(s)) names.push_back(s);
   }
-  return missing <= 1;
+  return names;
+}
+
+// An extent that was given, and what the graph says it is.
+struct Equation {
+  enum class Outcome : std::uint8_t { kSolved, kNoSolution, kOpen };
+
+  const symbolic::Expr& extent;
+  std::int64_t given;
+
+  // For the one symbol without a value. Open: the extent is not affine in it, or does not depend on its value.
+  Outcome solve(const std::string& symbol, const Values& known, std::int64_t& solution) const {
+    const auto affine = symbolic::affine_in(extent, symbol);
+    if (!affine) return Outcome::kOpen;
+    const Wide slope = symbolic::evaluate(affine->slope, known);
+    const Wide gap = Wide{given} - symbolic::evaluate(affine->rest, known);
+    if (slope == 0) return gap == 0 ? Outcome::kOpen : Outcome::kNoSolution;
+    if (gap % slope != 0) return Outcome::kNoSolution;
+    const Wide value = gap / slope;
+    solution = static_cast<std::int64_t>(value);
+    return solution == value ? Outcome::kSolved : Outcome::kNoSolution;
+  }
+};
+
+std::string extent_text(const ir::Container& c, std::size_t d) {
+  return "extent " + std::to_string(d) + " of '" + c.name + "'";
 }
 
 std::string shape_text(std::span<const std::int64_t> shape) {
@@ -184,15 +211,12 @@ void BoundCall::Impl::solve_symbols() {
       if (!slots[i].has_shape) continue;
       const ir::Container& c = function->graph->containers.at(function->parameters()[i].name);
       for (std::size_t d = 0; d < c.rank(); ++d) {
-        const symbolic::Expr& extent = c.layout.shape()[d];
-        std::string unknown;
-        if (!evaluable(extent, known, &unknown) || unknown.empty()) continue;
-        const auto affine = symbolic::affine_in(extent, unknown);
-        if (!affine) continue;
-        const std::int64_t slope = symbolic::evaluate(affine->slope, known);
-        const std::int64_t rest = symbolic::evaluate(affine->rest, known);
-        if (slope == 0 || (slots[i].shape[d] - rest) % slope != 0) continue;
-        known[unknown] = (slots[i].shape[d] - rest) / slope;
+        const Equation equation{c.layout.shape()[d], slots[i].shape[d]};
+        const std::vector<std::string> unknown = without_value(equation.extent, known);
+        std::int64_t solution = 0;
+        if (unknown.size() != 1) continue;
+        if (equation.solve(unknown[0], known, solution) != Equation::Outcome::kSolved) continue;
+        known[unknown[0]] = solution;
         changed = true;
       }
     }
@@ -211,6 +235,35 @@ void BoundCall::Impl::solve_symbols() {
   }
 }
 
+void BoundCall::Impl::check_bound() const {
+  std::string missing;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].bound) missing += (missing.empty() ? "'" : ", '") + function->parameters()[i].name + "'";
+  }
+  if (missing.empty()) return;
+  const Values known = known_symbols();
+  std::string open;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].has_shape) continue;
+    const ir::Container& c = function->graph->containers.at(function->parameters()[i].name);
+    for (std::size_t d = 0; d < c.rank(); ++d) {
+      const Equation equation{c.layout.shape()[d], slots[i].shape[d]};
+      const std::vector<std::string> unknown = without_value(equation.extent, known);
+      if (unknown.empty()) continue;
+      const std::string given = std::to_string(equation.given);
+      std::int64_t solution = 0;
+      if (unknown.size() == 1 && equation.solve(unknown[0], known, solution) == Equation::Outcome::kNoSolution) {
+        usage(*function, extent_text(c, d) + " is " + given + ", and no " + unknown[0] + " gives " +
+                             equation.extent.str() + " = " + given);
+      }
+      if (open.empty())
+        open = extent_text(c, d) + ", " + equation.extent.str() + " = " + given + ", does not tell " +
+               (unknown.size() == 1 ? unknown[0] : "which values its symbols have");
+    }
+  }
+  usage(*function, "not bound: " + missing, open);
+}
+
 void BoundCall::Impl::check_shapes() const {
   const auto known = known_symbols();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -223,9 +276,8 @@ void BoundCall::Impl::check_shapes() const {
     for (std::size_t d = 0; d < c.rank(); ++d) {
       const std::int64_t expected = symbolic::evaluate(c.layout.shape()[d], known);
       if (expected != slots[i].shape[d]) {
-        usage(*function, "extent " + std::to_string(d) + " of '" + c.name + "' is " +
-                             std::to_string(slots[i].shape[d]) + ", the graph needs " + c.layout.shape()[d].str() +
-                             " = " + std::to_string(expected));
+        usage(*function, extent_text(c, d) + " is " + std::to_string(slots[i].shape[d]) + ", the graph needs " +
+                             c.layout.shape()[d].str() + " = " + std::to_string(expected));
       }
     }
   }
@@ -240,29 +292,13 @@ void BoundCall::Impl::check_extents() const {
       const symbolic::Expr& extent = c->layout.shape()[d];
       if (!std::ranges::all_of(symbolic::free_symbols(extent), [&](auto& n) { return known.contains(n); })) continue;
       if (const std::int64_t value = symbolic::evaluate(extent, known); value < 0)
-        usage(*function, "extent " + std::to_string(d) + " of '" + c->name + "' would be " + extent.str() + " = " +
-                             std::to_string(value));
+        usage(*function, extent_text(*c, d) + " would be " + extent.str() + " = " + std::to_string(value));
     }
   }
 }
 
 void BoundCall::Impl::check_symbols() const {
-  const auto known = known_symbols();
-  for (const auto& [name, value] : known) {
-    const ir::Symbol& s = function->graph->symbols.at(name);
-    const auto check = [&](const std::optional<symbolic::Expr>& bound, bool least) {
-      if (!bound || !std::ranges::all_of(symbolic::free_symbols(*bound), [&](auto& n) { return known.contains(n); }))
-        return;
-      const std::int64_t limit = symbolic::evaluate(*bound, known);
-      if (least ? value >= limit : value <= limit) return;
-      const std::string text = bound->str();
-      usage(*function, "symbol '" + name + "' is " + std::to_string(value) + ", the graph needs at " +
-                           (least ? "least " : "most ") + text +
-                           (bound->is_integer() ? "" : " = " + std::to_string(limit)));
-    };
-    check(s.lower, true);
-    check(s.upper, false);
-  }
+  if (const auto broken = jit::broken_symbol_bound(*function->graph, known_symbols())) usage(*function, *broken);
 }
 
 void BoundCall::Impl::check_pointers() const {
@@ -284,11 +320,7 @@ void BoundCall::Impl::check_pointers() const {
 void BoundCall::call() {
   Impl& call = *impl_;
   call.solve_symbols();
-  std::string missing;
-  for (std::size_t i = 0; i < call.slots.size(); ++i) {
-    if (!call.slots[i].bound) missing += (missing.empty() ? "'" : ", '") + call.function->parameters()[i].name + "'";
-  }
-  if (!missing.empty()) usage(*call.function, "not bound: " + missing);
+  call.check_bound();
   call.check_symbols();
   call.check_shapes();
   call.check_extents();

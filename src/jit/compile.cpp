@@ -15,6 +15,7 @@
 #include "jit/observe.hpp"
 #include "jit/places.hpp"
 #include "jit/signature.hpp"
+#include "jit/symbol_bounds.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/memory_cache.hpp"
 #include "runtime/openmp.hpp"
@@ -178,19 +179,8 @@ ir::Graph specialized(const ir::Graph& g, const std::map<std::string, std::int64
     }
     by.emplace(name, symbolic::Expr(value));
   }
-  for (const auto& [name, value] : values) {
-    const auto check = [&](const std::optional<symbolic::Expr>& bound, bool least) {
-      const std::optional<std::int64_t> limit =
-          bound ? symbolic::substitute(*bound, by).constant() : std::optional<std::int64_t>();
-      if (!limit || (least ? value >= *limit : value <= *limit)) return;
-      throw Error(ErrorClass::kUsage, "Options::specialize gives '" + name + "' the value " + std::to_string(value) +
-                                          ", and graph '" + g.name + "' needs at " + (least ? "least " : "most ") +
-                                          std::to_string(*limit));
-    };
-    const ir::Symbol& s = out.symbols.at(name);
-    check(s.lower, true);
-    check(s.upper, false);
-  }
+  if (const auto broken = jit::broken_symbol_bound(out, {values.begin(), values.end()}))
+    throw Error(ErrorClass::kUsage, "Options::specialize of '" + g.name + "': " + *broken);
   ir::substitute_symbols(out, out.body, by);
   for (ir::Container& c : out.containers) {
     c.layout = c.layout.substituted(by);

@@ -138,7 +138,7 @@ void Lowering::check_volumes(const std::vector<Running>& from, const std::vector
   check_failed(parenthesised(expr(source)) + " != " + parenthesised(expr(target)), origin, std::move(report));
 }
 
-// With bounds checks on: the corners of a window lie inside its container, unless it is empty.
+// The corners of a window lie inside its container, unless it is empty.
 void Lowering::check_window(const Side& side, ir::Id origin) {
   const ir::Container& c = container(side.path);
   for (std::size_t d = 0; d < side.subset.rank() && d < c.rank(); ++d) {

@@ -159,11 +159,13 @@ bool Lowering::is_single_queue(const ir::Container& c) {
 
 Text Lowering::queue_at(std::string_view stream, const ir::Subset& subset, ir::Id origin) {
   const ir::Container& c = container(stream);
+  const bool one_index = subset.rank() == c.rank() && subset.is_index();
+  if (!is_single_queue(c) && !one_index)
+    unsupported(origin, "a use of several queues of the stream '" + c.name + "' at once");
+  // Whatever checks are on: a queue that isn't there is a wild pointer, and the test costs nothing beside the push.
+  if (one_index && kernel_ == nullptr) check_window({std::string(stream), subset}, origin);
   if (!c.transient) return base(stream);
   if (is_single_queue(c)) return base(stream) + ".queue";
-  if (subset.rank() != c.rank() || !subset.is_index())
-    unsupported(origin, "a use of several queues of the stream '" + c.name + "' at once");
-  if (options_.check_bounds && kernel_ == nullptr && !unchecked_) check_window({std::string(stream), subset}, origin);
   return base(stream) + ".queues[" + flat_index(stream, texts(subset.begins())) + "]";
 }
 

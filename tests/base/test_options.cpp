@@ -179,6 +179,23 @@ TEST_CASE("an unknown variable gives a warning with the nearest name") {
   CHECK(warnings[0] == "the environment variable SDFG_DUMPS is not known and has no effect; did you mean SDFG_DUMP?");
 }
 
+TEST_CASE("an unknown variable that resembles none gets no suggestion") {
+  for (const char* name : {"SDFG_BOGUS", "SDFG_X", "SDFG_FOO", "SDFG_HOME", "SDFG_COLOUR", "SDFG_"}) {
+    const Environment variable(name, "1");
+    const std::vector<std::string> warnings = sdfg::unknown_variable_warnings();
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0] == "the environment variable " + std::string(name) + " is not known and has no effect");
+  }
+  for (const auto& [name, meant] :
+       {std::pair("SDFG_DUBUG", "SDFG_DEBUG"), std::pair("SDFG_CAHCE", "SDFG_CACHE"),
+        std::pair("SDFG_NUMTHREADS", "SDFG_NUM_THREADS"), std::pair("SDFG_GPU_BLOCKSIZE", "SDFG_GPU_BLOCK_SIZE")}) {
+    const Environment variable(name, "1");
+    const std::vector<std::string> warnings = sdfg::unknown_variable_warnings();
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].ends_with("; did you mean " + std::string(meant) + "?"));
+  }
+}
+
 TEST_CASE("the key changes with what influences code, and with nothing else") {
   const auto base = sdfg::bytes_for_key(sdfg::resolve({}));
   for (const auto& [name, value] : kOtherValues) {
@@ -207,6 +224,11 @@ TEST_CASE("the nearest name is near, or there is none") {
   CHECK(sdfg::nearest_name("Beta", names) == "beta");
   CHECK(sdfg::nearest_name("completely", names).empty());
   CHECK(sdfg::nearest_name("ga", names) == "gamma");
+  const std::string_view alike[] = {"count_of_rows", "count_of_sums"};
+  CHECK(sdfg::nearest_name("count_of_rwos", alike) == "count_of_rows");
+  CHECK(sdfg::nearest_name("count_of_words", alike).empty());
+  CHECK(sdfg::nearest_name("cuont_of_sums", alike) == "count_of_sums");
+  CHECK(sdfg::nearest_name("count", alike) == "count_of_rows");
   CHECK(sdfg::edit_distance("kitten", "sitting") == 3);
   CHECK(sdfg::edit_distance("", "abc") == 3);
   CHECK(sdfg::edit_distance("ab", "ba") == 1);

@@ -16,34 +16,15 @@
 #include <sdfg/options.hpp>
 #include <thread>
 
+#include "../support/folder.hpp"
 #include "runtime/cache_entry.hpp"
 #include "runtime/disk_cache.hpp"
 
 using namespace sdfg;
 using namespace sdfg::runtime;
+using sdfg::test::Folder;
 
 namespace {
-
-// A fresh folder that is removed afterwards.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = "/tmp/sdfg-cache-test-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
-  }
-  ~Folder() {
-    const std::string command = "chmod -R u+rwx '" + path_ + "'; rm -rf '" + path_ + "'";
-    if (std::system(command.c_str()) != 0) std::perror("rm");
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string cache() const { return path_ + "/cache"; }
-
- private:
-  std::string path_;
-};
 
 Digest key_of(int number) {
   return digest_of("key " + std::to_string(number));
@@ -123,27 +104,27 @@ struct Warnings {
 TEST_CASE("What is stored comes back, in this and in another cache object", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   REQUIRE(cache.writable());
   CHECK_FALSE(cache.load(key_of(1), record_of(1)));
   CHECK(cache.store(key_of(1), entry_of(1)));
   const auto again = cache.load(key_of(1), record_of(1));
   REQUIRE(again);
   CHECK(same(*again, entry_of(1)));
-  DiskCache other(warnings.options(folder.cache() + "/"));
+  DiskCache other(warnings.options((folder / "cache") + "/"));
   REQUIRE(other.load(key_of(1), record_of(1)));
   CHECK(cache.stats().hits == 1);
   CHECK(cache.stats().misses == 1);
   CHECK(warnings.texts.empty());
   struct stat info{};
-  REQUIRE(stat(folder.cache().c_str(), &info) == 0);
+  REQUIRE(stat((folder / "cache").c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0700);
 }
 
 TEST_CASE("An entry with nothing in it and one with megabytes both come back", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   CacheEntry empty;
   empty.created = 5;
   CHECK(cache.store(key_of(1), empty));
@@ -199,9 +180,9 @@ TEST_CASE("A body with a right checksum and wrong lengths is refused without rea
 TEST_CASE("A damaged file is removed once, and the next store replaces it", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   REQUIRE(cache.store(key_of(1), entry_of(1)));
-  const std::string path = file_of(folder.cache(), key_of(1));
+  const std::string path = file_of(folder / "cache", key_of(1));
   auto bytes = slurp(path);
   bytes[bytes.size() / 2] ^= 1;
   spill(path, bytes);
@@ -217,7 +198,7 @@ TEST_CASE("A damaged file is removed once, and the next store replaces it", "[di
 TEST_CASE("A changed input record is a miss that is logged, whatever byte differs", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   REQUIRE(cache.store(key_of(1), entry_of(1)));
   const auto record = record_of(1);
   for (std::size_t i = 0; i < record.size(); ++i) {
@@ -237,48 +218,48 @@ TEST_CASE("A changed input record is a miss that is logged, whatever byte differ
 TEST_CASE("An existing entry is never replaced, except to refresh", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   CHECK(cache.store(key_of(1), entry_of(1)));
   CacheEntry second = entry_of(1);
   second.producer = "another";
   CHECK_FALSE(cache.store(key_of(1), second));
   CHECK(cache.load(key_of(1), record_of(1))->producer == "sdfg 0.1.0");
   CHECK(cache.writable());
-  DiskCache refresh(warnings.options(folder.cache(), DiskCacheMode::kRefresh));
+  DiskCache refresh(warnings.options(folder / "cache", DiskCacheMode::kRefresh));
   CHECK_FALSE(refresh.load(key_of(1), record_of(1)));
   CHECK(refresh.store(key_of(1), second));
   CHECK(cache.load(key_of(1), record_of(1))->producer == "another");
-  CHECK(files_named_like(folder.cache(), ".tmp-") == 0);
+  CHECK(files_named_like(folder / "cache", ".tmp-") == 0);
 }
 
 TEST_CASE("A read-only cache is read and not written", "[disk]") {
   const Folder folder;
   Warnings warnings;
   {
-    DiskCache cache(warnings.options(folder.cache()));
+    DiskCache cache(warnings.options(folder / "cache"));
     REQUIRE(cache.store(key_of(1), entry_of(1)));
   }
-  DiskCache cache(warnings.options(folder.cache(), DiskCacheMode::kReadOnly));
+  DiskCache cache(warnings.options(folder / "cache", DiskCacheMode::kReadOnly));
   CHECK(cache.load(key_of(1), record_of(1)));
   CHECK_FALSE(cache.store(key_of(2), entry_of(2)));
   CHECK_FALSE(cache.remove(key_of(1)));
   CHECK(warnings.texts.empty());
-  DiskCache absent(warnings.options(folder.path() + "/absent", DiskCacheMode::kReadOnly));
+  DiskCache absent(warnings.options(folder / "absent", DiskCacheMode::kReadOnly));
   CHECK_FALSE(absent.usable());
   CHECK_FALSE(absent.load(key_of(1), record_of(1)));
-  CHECK_FALSE(exists(folder.path() + "/absent"));
+  CHECK_FALSE(exists(folder / "absent"));
 }
 
 TEST_CASE("A directory that can't be written ends writing with one warning", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   REQUIRE(cache.store(key_of(1), entry_of(1)));
   if (geteuid() == 0) {
     // Permissions don't hold for root: a file in the place of the folder does the same.
-    spill(folder.cache() + "/" + key_of(2).hex().substr(0, 2), {1});
+    spill((folder / "cache") + "/" + key_of(2).hex().substr(0, 2), {1});
   } else {
-    chmod(folder.cache().c_str(), 0500);
+    chmod((folder / "cache").c_str(), 0500);
   }
   CHECK_FALSE(cache.store(key_of(2), entry_of(2)));
   CHECK_FALSE(cache.store(key_of(2), entry_of(2)));
@@ -293,7 +274,7 @@ TEST_CASE("A full disk ends writing with one warning, and leaves nothing behind"
   const pid_t child = fork();
   if (child == 0) {
     Warnings warnings;
-    DiskCache cache(warnings.options(folder.cache()));
+    DiskCache cache(warnings.options(folder / "cache"));
     int wrong = cache.store(key_of(1), entry_of(1)) ? 0 : 1;
     rlimit limit{4096, 4096};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -307,48 +288,48 @@ TEST_CASE("A full disk ends writing with one warning, and leaves nothing behind"
   waitpid(child, &status, 0);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
-  CHECK(files_named_like(folder.cache(), ".tmp-") == 0);
+  CHECK(files_named_like(folder / "cache", ".tmp-") == 0);
 }
 
 TEST_CASE("A really full file system ends writing with one warning", "[disk]") {
   const Folder folder;
-  const std::string mount = "mount -t tmpfs -o size=64k,mode=0700 none '" + folder.path() + "' 2>/dev/null";
+  const std::string mount = "mount -t tmpfs -o size=64k,mode=0700 none '" + folder.str() + "' 2>/dev/null";
   if (std::system(mount.c_str()) != 0) {
     WARN("a small file system can't be mounted here");
     return;
   }
   {
     Warnings warnings;
-    DiskCache cache(warnings.options(folder.cache()));
+    DiskCache cache(warnings.options(folder / "cache"));
     CHECK(cache.store(key_of(1), entry_of(1)));
     CHECK_FALSE(cache.store(key_of(2), entry_of(2, 200'000)));
     CHECK_FALSE(cache.writable());
     CHECK(warnings.texts.size() == 1);
     CHECK(cache.load(key_of(1), record_of(1)));
-    CHECK(files_named_like(folder.cache(), ".tmp-") == 0);
+    CHECK(files_named_like(folder / "cache", ".tmp-") == 0);
   }
-  CHECK(std::system(("umount '" + folder.path() + "'").c_str()) == 0);
+  CHECK(std::system(("umount '" + folder.str() + "'").c_str()) == 0);
 }
 
 TEST_CASE("Directories that are links, foreign or open to others are refused", "[disk]") {
   const Folder folder;
-  const std::string target = folder.path() + "/target";
-  const std::string link = folder.path() + "/link";
+  const std::string target = folder / "target";
+  const std::string link = folder / "link";
   REQUIRE(mkdir(target.c_str(), 0700) == 0);
   REQUIRE(symlink(target.c_str(), link.c_str()) == 0);
   Warnings warnings;
   CHECK_FALSE(DiskCache(warnings.options(link)).usable());
   CHECK(warnings.texts.size() == 1);
-  const std::string open_to_all = folder.path() + "/open";
+  const std::string open_to_all = folder / "open";
   REQUIRE(mkdir(open_to_all.c_str(), 0700) == 0);
   chmod(open_to_all.c_str(), 0777);
   CHECK_FALSE(DiskCache(warnings.options(open_to_all)).usable());
   CHECK(warnings.texts.size() == 2);
-  const std::string file = folder.path() + "/file";
+  const std::string file = folder / "file";
   spill(file, {1});
   CHECK_FALSE(DiskCache(warnings.options(file)).usable());
   if (geteuid() == 0) {
-    const std::string foreign = folder.path() + "/foreign";
+    const std::string foreign = folder / "foreign";
     REQUIRE(mkdir(foreign.c_str(), 0700) == 0);
     REQUIRE(chown(foreign.c_str(), 12345, 12345) == 0);
     CHECK_FALSE(DiskCache(warnings.options(foreign)).usable());
@@ -358,14 +339,14 @@ TEST_CASE("Directories that are links, foreign or open to others are refused", "
 TEST_CASE("An entry that is a link, a folder or a pipe is a miss", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   for (int i = 1; i <= 3; ++i) REQUIRE(cache.store(key_of(i), entry_of(i)));
   const auto swap = [&](int i, auto&& make) {
-    const std::string path = file_of(folder.cache(), key_of(i));
-    rename(path.c_str(), (folder.path() + "/moved" + std::to_string(i)).c_str());
+    const std::string path = file_of(folder / "cache", key_of(i));
+    rename(path.c_str(), (folder / "moved" + std::to_string(i)).c_str());
     make(path);
   };
-  swap(1, [&](const std::string& path) { REQUIRE(symlink((folder.path() + "/moved1").c_str(), path.c_str()) == 0); });
+  swap(1, [&](const std::string& path) { REQUIRE(symlink((folder / "moved1").c_str(), path.c_str()) == 0); });
   swap(2, [&](const std::string& path) { REQUIRE(mkdir(path.c_str(), 0700) == 0); });
   swap(3, [&](const std::string& path) { REQUIRE(mkfifo(path.c_str(), 0600) == 0); });
   for (int i = 1; i <= 3; ++i) CHECK_FALSE(cache.load(key_of(i), record_of(i)));
@@ -374,25 +355,25 @@ TEST_CASE("An entry that is a link, a folder or a pipe is a miss", "[disk]") {
 TEST_CASE("A directory removed under a running cache is a miss, and made again by the next store", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   REQUIRE(cache.store(key_of(1), entry_of(1)));
-  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
+  REQUIRE(std::system(("rm -rf '" + folder / "cache" + "'").c_str()) == 0);
   CHECK_FALSE(cache.load(key_of(1), record_of(1)));
   CHECK(cache.list().empty());
   CHECK(cache.store(key_of(1), entry_of(1)));
   CHECK(cache.load(key_of(1), record_of(1)));
   CHECK(cache.list().size() == 1);
   // Made again by somebody else, with another content.
-  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
-  DiskCache other(warnings.options(folder.cache()));
+  REQUIRE(std::system(("rm -rf '" + folder / "cache" + "'").c_str()) == 0);
+  DiskCache other(warnings.options(folder / "cache"));
   REQUIRE(other.store(key_of(2), entry_of(2)));
   CHECK(cache.store(key_of(1), entry_of(1)));
   CHECK(cache.load(key_of(2), record_of(2)));
   CHECK(other.load(key_of(1), record_of(1)));
   CHECK(warnings.texts.empty());
   // A parent that can't be made ends writing with one warning.
-  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
-  spill(folder.cache(), {1});
+  REQUIRE(std::system(("rm -rf '" + folder / "cache" + "'").c_str()) == 0);
+  spill(folder / "cache", {1});
   CHECK_FALSE(cache.store(key_of(1), entry_of(1)));
   CHECK_FALSE(cache.writable());
 }
@@ -400,8 +381,8 @@ TEST_CASE("A directory removed under a running cache is a miss, and made again b
 TEST_CASE("Many threads whose directory is removed make it again once", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
-  REQUIRE(std::system(("rm -rf '" + folder.cache() + "'").c_str()) == 0);
+  DiskCache cache(warnings.options(folder / "cache"));
+  REQUIRE(std::system(("rm -rf '" + folder / "cache" + "'").c_str()) == 0);
   std::atomic<int> stored{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
@@ -416,12 +397,12 @@ TEST_CASE("Many threads whose directory is removed make it again once", "[disk]"
 TEST_CASE("Pruning removes the least recently used first, old ones, and left temporaries", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   std::uint64_t total = 0;
   for (int i = 0; i < 10; ++i) {
     REQUIRE(cache.store(key_of(i), entry_of(i, 10'000)));
     const timespec times[2] = {{1'700'000'000 + i * 1000, 0}, {1'700'000'000, 0}};
-    utimensat(AT_FDCWD, file_of(folder.cache(), key_of(i)).c_str(), times, 0);
+    utimensat(AT_FDCWD, file_of(folder / "cache", key_of(i)).c_str(), times, 0);
   }
   for (const auto& item : cache.list()) total += item.bytes;
   CHECK(cache.list().size() == 10);
@@ -435,7 +416,7 @@ TEST_CASE("Pruning removes the least recently used first, old ones, and left tem
   CHECK(cache.load(key_of(9), record_of(9)));
   CHECK_FALSE(cache.load(key_of(1), record_of(1)));
 
-  const std::string left = folder.cache() + "/" + key_of(0).hex().substr(0, 2) + "/.tmp-0123";
+  const std::string left = folder / "cache" + "/" + key_of(0).hex().substr(0, 2) + "/.tmp-0123";
   spill(left, {1, 2});
   cache.prune(total, 0);
   CHECK(exists(left));  // its writer may live
@@ -444,7 +425,7 @@ TEST_CASE("Pruning removes the least recently used first, old ones, and left tem
   cache.prune(total, 0);
   CHECK_FALSE(exists(left));
 
-  utimensat(AT_FDCWD, file_of(folder.cache(), key_of(9)).c_str(), old, 0);
+  utimensat(AT_FDCWD, file_of(folder / "cache", key_of(9)).c_str(), old, 0);
   CHECK(cache.prune(total, 3600).removed >= 1);
   CHECK_FALSE(cache.load(key_of(9), record_of(9)));
   CHECK(cache.load(key_of(0), record_of(0)));
@@ -456,7 +437,7 @@ TEST_CASE("A store sweeps beyond the size cap at most once an hour over all proc
   const Folder folder;
   Warnings warnings;
   const auto open_small = [&] {
-    auto options = warnings.options(folder.cache());
+    auto options = warnings.options(folder / "cache");
     options.max_bytes = 25'000;
     return options;
   };
@@ -467,7 +448,7 @@ TEST_CASE("A store sweeps beyond the size cap at most once an hour over all proc
   CHECK(second.store(key_of(10), entry_of(10, 10'000)));
   CHECK(second.list().size() == after_first + 1);  // not due
   const timespec old[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
-  REQUIRE(utimensat(AT_FDCWD, (folder.cache() + "/sweep.stamp").c_str(), old, 0) == 0);
+  REQUIRE(utimensat(AT_FDCWD, ((folder / "cache") + "/sweep.stamp").c_str(), old, 0) == 0);
   DiskCache third(open_small());
   CHECK(third.store(key_of(11), entry_of(11, 10'000)));
   std::uint64_t total = 0;
@@ -478,7 +459,7 @@ TEST_CASE("A store sweeps beyond the size cap at most once an hour over all proc
 TEST_CASE("Many threads storing and loading the same keys", "[disk]") {
   const Folder folder;
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
@@ -494,7 +475,7 @@ TEST_CASE("Many threads storing and loading the same keys", "[disk]") {
   for (auto& thread : threads) thread.join();
   CHECK(wrong == 0);
   CHECK(cache.stats().stores == 13);
-  CHECK(files_named_like(folder.cache(), ".tmp-") == 0);
+  CHECK(files_named_like(folder / "cache", ".tmp-") == 0);
 }
 
 TEST_CASE("64 processes, killed at random while they write, leave only whole entries", "[disk]") {
@@ -505,7 +486,7 @@ TEST_CASE("64 processes, killed at random while they write, leave only whole ent
     const pid_t child = fork();
     if (child == 0) {
       DiskCacheOptions options;
-      options.directory = folder.cache();
+      options.directory = folder / "cache";
       DiskCache cache(options);
       for (int round = 0;; ++round) {
         const int n = (p * 7 + round) % 40;
@@ -529,7 +510,7 @@ TEST_CASE("64 processes, killed at random while they write, leave only whole ent
     CHECK(WIFSIGNALED(status));
   }
   Warnings warnings;
-  DiskCache cache(warnings.options(folder.cache()));
+  DiskCache cache(warnings.options(folder / "cache"));
   CHECK(cache.verify().empty());
   for (const auto& item : cache.list()) CHECK(cache.read(item.key));
   CHECK_FALSE(cache.list().empty());

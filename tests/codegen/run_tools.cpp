@@ -2,9 +2,7 @@
 #include "run_tools.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <deque>
@@ -13,6 +11,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "../support/folder.hpp"
 #include "lower/abi.hpp"
 #include "lower/host.hpp"
 #include "transform/lower_prepare/prepare.hpp"
@@ -149,25 +148,19 @@ std::string emitted(const ir::Graph& g, const RunOptions& options) {
 }
 
 Compiled::Compiled(const ir::Graph& g, const RunOptions& options) : source_(emit(g, options)) {
-  static std::atomic<int> counter{0};
-  const std::filesystem::path folder = std::filesystem::temp_directory_path();
-  const std::string stem = "sdfg_codegen_" + std::to_string(getpid()) + "_" + std::to_string(counter++);
-  const std::filesystem::path text = folder / (stem + ".cpp"), object = folder / (stem + ".so"),
-                              log = folder / (stem + ".log");
+  const Folder folder;
+  const std::string text = folder / "unit.cpp", object = folder / "unit.so", log = folder / "unit.log";
   std::ofstream(text) << source_.text;
   const std::string command = "clang-22 " + options.optimisation +
                               " -fopenmp -fwrapv -fno-exceptions -fno-rtti -fPIC -shared -x c++ -std=c++20 -Wall "
                               "-Werror -Wno-pass-failed -Wno-unused-function "
                               "-Wno-unused-const-variable -ffp-contract=off " +
-                              text.string() + " -o " + object.string() + " -lm > " + log.string() + " 2>&1";
+                              text + " -o " + object + " -lm > " + log + " 2>&1";
   const int status = std::system(command.c_str());
   const std::string messages = read_file(log);
   if (status != 0) FAIL("the emitted text does not compile:\n" << messages << "\n" << source_.text);
   library_ = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library_) FAIL(dlerror());
-  std::filesystem::remove(text);
-  std::filesystem::remove(object);
-  std::filesystem::remove(log);
   *static_cast<void**>(dlsym(library_, "sdfg_abi")) = &table();
   entry_ = dlsym(library_, "sdfg_entry");
   packed_ = dlsym(library_, "sdfg_packed");

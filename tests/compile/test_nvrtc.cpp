@@ -1,9 +1,6 @@
 // Compiling kernels with NVRTC: code for each architecture, diagnostics with places, parallel use. Needs no GPU.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -11,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "../support/folder.hpp"
 #include "compile/nvrtc.hpp"
 
 namespace test_nvrtc {
@@ -54,10 +52,8 @@ const char* const kScale =
 
 TEST_CASE("which NVRTC there is is noted for later processes") {
   if (!have_nvrtc()) return;
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("sdfg-note-" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  keep_nvrtc_note(folder.string(), true);
+  const sdfg::test::Folder folder;
+  keep_nvrtc_note(folder.str(), true);
   CHECK(confirm_nvrtc());
   std::ifstream file(folder / "nvrtc.note");
   std::stringstream text;
@@ -65,7 +61,6 @@ TEST_CASE("which NVRTC there is is noted for later processes") {
   CHECK(text.str().find(nvrtc_info().path + "\n") != std::string::npos);
   CHECK(text.str().find(nvrtc_build_id() + "\n") != std::string::npos);
   CHECK(confirm_nvrtc());
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a kernel becomes a cubin for every architecture that NVRTC knows") {

@@ -1,9 +1,9 @@
 // How device graphs are compiled: placement, arguments that stay on the device, sources, caches, errors.
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <sdfg/compile.hpp>
 #include <sdfg/device.hpp>
 
+#include "../support/folder.hpp"
 #include "device/emulated/emulator.hpp"
 #include "programs.hpp"
 
@@ -101,11 +101,10 @@ TEST_CASE("without a device, auto takes maps of the host; the CPU can be asked f
 }
 
 TEST_CASE("a program with kernels comes back from the disk cache") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sdfg_test_gpu_cache";
-  std::filesystem::remove_all(folder);
+  const test::Folder folder;
   Options o = emulated();
   o.cache = CacheMode::kOn;
-  o.cache_dir = folder.string();
+  o.cache_dir = folder.str();
   const Program* program = nullptr;
   for (const Program& p : programs()) {
     if (p.name == "jacobi 2d") program = &p;
@@ -131,7 +130,6 @@ TEST_CASE("a program with kernels comes back from the disk cache") {
   CHECK(compile(handle(made.graph), o).stats().origin == CompileStats::Origin::kCompiled);
   o.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
   CHECK(compile(handle(made.graph), o).stats().origin == CompileStats::Origin::kCompiled);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a kernel that reaches memory of the host is refused by name") {

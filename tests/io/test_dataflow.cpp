@@ -1,8 +1,8 @@
 // Dataflow in files: scopes with connectors and propagated memlets, nested graphs, views, containers of all kinds.
-#include <filesystem>
 #include <fstream>
 #include <sdfg/sdfg_file.hpp>
 
+#include "../support/folder.hpp"
 #include "file.hpp"
 
 namespace test_dataflow {
@@ -399,19 +399,17 @@ TEST_CASE("files are saved plain or packed and load again") {
   Maker m = start();
   m.tasklet(m.map(m.body(), "i", "0:N"), "o = a", {"a = v[i]"}, {"o = A[i, 0]"});
   const Graph g(std::make_shared<const ir::Graph>(m.g.clone()));
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "sdfg_test_io";
-  std::filesystem::create_directories(folder);
+  const test::Folder folder;
   for (const char* name : {"plain.sdfg", "packed.sdfg.gz", "packed.sdfgz"}) {
-    const std::string path = (folder / name).string();
+    const std::string path = folder / name;
     save_sdfg(g, path);
     std::ifstream in(path, std::ios::binary);
     const bool packed = in.get() == 0x1f;
     CHECK(packed == (std::string(name) != "plain.sdfg"));
     CHECK(load_sdfg(path).digest() == parse_sdfg(format_sdfg(g)).digest());
   }
-  std::filesystem::remove_all(folder);
   try {
-    save_sdfg(g, (folder / "no" / "such" / "folder.sdfg").string());
+    save_sdfg(g, folder / "no/such/folder.sdfg");
     FAIL("saved");
   } catch (const Error& e) {
     CHECK(e.error_class() == ErrorClass::kUsage);

@@ -1,5 +1,6 @@
 // Subsets that provably leave their container, writes that provably meet; and what may be right.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "validation.hpp"
 
@@ -91,6 +92,235 @@ TEST_CASE("what may be right is not reported") {
   Map& empty = h.map(h.g.body, {{"e", "0:N"}});
   h.compute(empty.body, "o = 1.0", {{"p", "x", "e + 1:N"}}, {"o", "A", "e, 0"});
   CHECK(problems_of(h.g) == "");
+}
+
+namespace {
+
+void read_at(test::Hand& h, Sequence& where, const std::string& index, const std::string& container = "f") {
+  h.compute(where, "o = p", {{"p", container, index}}, {"o", "s", "0"}, ReduceOp::kSum);
+}
+
+bool leaves_bounds(const Graph& g) {
+  const std::vector<Problem> problems = validate(g);
+  for (const Problem& p : problems) {
+    INFO(p.message);
+    REQUIRE(p.rule == Rule::kSubsetBounds);
+  }
+  return !problems.empty();
+}
+
+// N >= 1, L >= 41; f has 4 elements, x has N.
+test::Hand with_bounds() {
+  test::Hand h("g");
+  h.argument("f", "4");
+  h.argument("x", "N");
+  h.argument("s", "1");
+  for (const char* name : {"N", "L", "K", "M"}) h.symbol(name);
+  h.g.symbols.at("N").lower = Expr(1);
+  h.g.symbols.at("L").lower = Expr(41);
+  return h;
+}
+
+}  // namespace
+
+TEST_CASE("remainders, quotients, minima and selections that leave their container in every run are reported") {
+  const auto reported = [](const std::string& range, const std::string& index, const std::string& container) {
+    test::Hand h = with_bounds();
+    read_at(h, h.map(h.g.body, {{"i", range}}).body, index, container);
+    INFO(container << "[" << index << "] for i in " << range);
+    return leaves_bounds(h.g);
+  };
+  CHECK(reported("0:L", "i % 5", "f"));
+  CHECK_FALSE(reported("0:L", "i % 4", "f"));
+  CHECK_FALSE(reported("0:K", "i % 5", "f"));  // K may be 1
+  CHECK(reported("0:5", "i % 5", "f"));
+  CHECK_FALSE(reported("0:4", "i % 5", "f"));
+  CHECK(reported("4:5", "i % 5", "f"));
+  CHECK(reported("K:K + 5", "i % 5", "f"));  // wherever it begins
+  CHECK_FALSE(reported("K:K + 4", "i % 5", "f"));
+  CHECK(reported("0:L", "(7 - i) % 5", "f"));
+  CHECK(reported("0:L", "3 * i % 5", "f"));
+  CHECK(reported("0:L", "2 * i % 10", "f"));
+  CHECK(reported("0:L", "6 * i % 9", "f"));  // 0, 6, 3
+  CHECK_FALSE(reported("0:L", "6 * i % 9 // 2", "f"));
+  CHECK_FALSE(reported("0:L", "2 * i % 4", "f"));
+  CHECK(reported("0:L", "-1 - i % 2", "f"));
+  CHECK(reported("0:L", "3 - i % 5", "f"));
+  CHECK_FALSE(reported("0:L", "3 - i % 4", "f"));
+  CHECK(reported("0:L:3", "i % 5", "f"));
+  CHECK_FALSE(reported("0:L:5", "i % 5", "f"));
+  CHECK(reported("4:L:5", "i % 5", "f"));
+  CHECK(reported("0:L", "i // 10", "f"));
+  CHECK_FALSE(reported("0:40", "i // 10", "f"));
+  CHECK_FALSE(reported("0:K", "i // 10", "f"));
+  CHECK(reported("0:L", "2 - i // 10", "f"));
+  CHECK(reported("0:M + 1", "(i + 40) // 10", "f"));
+  CHECK(reported("0:N", "i % N + N", "x"));
+  CHECK(reported("0:K", "i % N + N", "x"));
+  CHECK(reported("0:K", "i % N - N", "x"));
+  CHECK_FALSE(reported("0:K", "i % N", "x"));
+  CHECK_FALSE(reported("0:K", "N - 1 - i % N", "x"));
+  CHECK(reported("0:N", "N - i % N", "x"));
+  CHECK(reported("0:N", "i % N + 1", "x"));
+  CHECK(reported("0:N + 1", "i % (N + 1)", "x"));
+  CHECK_FALSE(reported("0:K", "i % (N + 1)", "x"));
+  CHECK(reported("0:N * 4 + 1", "i // N", "f"));
+  CHECK_FALSE(reported("0:N * 4", "i // N", "f"));
+  CHECK(reported("0:K", "max(i, N)", "x"));
+  CHECK(reported("0:L", "min(i, 4)", "f"));
+  CHECK_FALSE(reported("0:L", "min(i, 3)", "f"));
+  CHECK(reported("0:L", "min(i, 50 - i) - 1", "f"));
+  CHECK(reported("0:L", "max(i - 10, 10 - i) - 1", "f"));  // at 10 too low, elsewhere too high
+  CHECK(reported("0:8", "3 if i == 5 else 4", "f"));
+  CHECK_FALSE(reported("0:5", "7 if i == 5 else 3", "f"));
+  CHECK(reported("0:6", "7 if i == 5 else 3", "f"));
+  CHECK(reported("0:L", "7 if i == 30 else 3", "f"));
+  CHECK_FALSE(reported("0:L", "7 if i == 50 else 3", "f"));
+  CHECK_FALSE(reported("0:K", "i % M if M != 0 else 0", "x"));
+}
+
+TEST_CASE("an extreme remainder is told with the iteration that has it") {
+  test::Hand h = with_bounds();
+  read_at(h, h.map(h.g.body, {{"i", "0:L"}, {"j", "0:3"}}).body, "(i + j) % 5");
+  read_at(h, h.map(h.g.body, {{"k", "0:N"}}).body, "k % N + N", "x");
+  read_at(h, h.map(h.g.body, {{"l", "0:L"}}).body, "l // 10");
+  const std::string problems = problems_of(h.g);
+  INFO(problems);
+  CHECK(problems.find("map 'i, j' reads f[(i + j) % 5] for ") != std::string::npos);
+  CHECK(problems.find("map 'k' reads x[N + k % N], outside x's extent N in dimension 0") != std::string::npos);
+  CHECK(problems.find("map 'l' reads f[l//10] for l up to L - 1, outside f's extent 4 in dimension 0") !=
+        std::string::npos);
+}
+
+TEST_CASE("reads in conditions and assignments that leave their container in every run are reported") {
+  test::Hand h = with_bounds();
+  Map& m = h.map(h.g.body, {{"i", "0:N"}});
+  h.branch(m.body, {"x[i + 1] > 0"});
+  h.branch(m.body, {"i + 1 < N and x[i + 1] > 0", "x[i + 1] > 0"});
+  h.assign(m.body, "k", "int(x[i])");
+  h.assign(m.body, "l", "int(x[i - 1])");
+  h.loop(m.body, "t", "int(x[i + N])", "t < 5", "t + 1");
+  h.while_loop(m.body, "f[i % 4] > f[4 + i]");
+  h.branch(h.g.body, {"x[0] > 0"});
+  CHECK(problems_of(h.g) ==
+        "subset-bounds: map 'i' reads x[i + 1] for i up to N - 1, outside x's extent N in dimension 0 (the map's upper "
+        "bound for i would have to be N - 1)\n"
+        "subset-bounds: map 'i' reads x[i - 1] for i down to 0, before x's first element in dimension 0 (the map's "
+        "lower bound for i would have to be 1)\n"
+        "subset-bounds: map 'i' reads x[N + i] for i up to N - 1, outside x's extent N in dimension 0 (the map's upper "
+        "bound for i would have to be 0)\n"
+        "subset-bounds: map 'i' reads f[i + 4] for i up to N - 1, outside f's extent 4 in dimension 0 (the map's upper "
+        "bound for i would have to be 0)");
+}
+
+namespace {
+
+class RandomIndex {
+ public:
+  explicit RandomIndex(std::uint32_t seed) : random_(seed) {}
+
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint32_t>(n)); }
+  int between(int low, int high) { return low + below(high - low + 1); }
+
+  Expr index(const std::vector<std::string>& symbols, int depth) {
+    if (depth == 0 || below(6) == 0) {
+      if (below(4) == 0) return between(-6, 6);
+      return Expr::symbol(symbols[static_cast<std::size_t>(below(static_cast<int>(symbols.size())))]);
+    }
+    const auto part = [&] { return index(symbols, depth - 1); };
+    switch (below(10)) {
+      case 0: return part() + part();
+      case 1: return part() - part();
+      case 2: return part() * Expr(between(-3, 4));
+      case 3: return symbolic::mod(part(), divisor(symbols));
+      case 4: return symbolic::mod(part(), between(2, 7));
+      case 5: return symbolic::floor_div(part(), divisor(symbols));
+      case 6: return symbolic::ceil_div(part(), divisor(symbols));
+      case 7: return symbolic::min(part(), part());
+      case 8: return symbolic::max(part(), part());
+      default:
+        return below(2) == 0 ? symbolic::abs(part()) : symbolic::select(symbolic::le(part(), part()), part(), part());
+    }
+  }
+
+ private:
+  // Positive: N is at least 1.
+  Expr divisor(const std::vector<std::string>& symbols) {
+    const bool symbol = std::find(symbols.begin(), symbols.end(), "N") != symbols.end();
+    if (symbol && below(2) == 0) return Expr::symbol("N") + Expr(between(0, 2));
+    return between(1, 6);
+  }
+
+  std::mt19937 random_;
+};
+
+struct Loops {
+  std::int64_t begin = 0, count = 0, step = 1;  // of i; j runs from 0 to i or to a constant
+  std::optional<std::int64_t> inner;            // nothing: to i
+};
+
+}  // namespace
+
+TEST_CASE("an index that is reported is outside somewhere in every run, and small constant loops are decided") {
+  int told = 0, decided = 0;
+  for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+    RandomIndex random(seed);
+    const bool symbolic_end = random.below(2) == 0;
+    const bool two = random.below(2) == 0;
+    const Loops loops{random.between(-5, 8), random.between(0, 20), random.between(1, 3),
+                      random.below(2) == 0 ? std::optional<std::int64_t>(random.between(0, 6)) : std::nullopt};
+    const std::int64_t least = random.between(1, 12);
+    std::vector<std::string> symbols{"i"};
+    if (two) symbols.emplace_back("j");
+    if (symbolic_end) symbols.emplace_back("N");
+    Expr index, extent;
+    try {
+      index = random.index(symbols, random.between(1, 3));
+      extent = symbolic_end && random.below(2) == 0 ? Expr::symbol("N") : Expr(random.between(0, 9));
+    } catch (const Error&) {
+      continue;
+    }
+    const Expr begin = loops.begin;
+    const Expr end = symbolic_end ? Expr::symbol("N") * random.between(1, 3) : begin + loops.count;
+
+    test::Hand h("g");
+    h.symbol("N");
+    h.g.symbols.at("N").lower = Expr(least);
+    h.argument("f", extent.str());
+    h.argument("s", "1");
+    Map& outer = h.map(h.g.body, {{"i", begin.str() + ":" + end.str() + ":" + std::to_string(loops.step)}});
+    Sequence* body = &outer.body;
+    if (two) body = &h.map(*body, {{"j", "0:" + (loops.inner ? std::to_string(*loops.inner) : "i + 1")}}).body;
+    read_at(h, *body, index.str());
+    const bool reported = leaves_bounds(h.g);
+
+    INFO("seed " << seed << ": f[" << index.str() << "] of " << extent.str() << " for i in " << begin.str() << ":"
+                 << end.str() << ":" << loops.step << (two ? " and j" : "") << ", N >= " << least);
+    bool any_outside = false;
+    for (std::int64_t n = least; n < least + 8; ++n) {
+      std::map<std::string, std::int64_t, std::less<>> at{{"N", n}};
+      const std::int64_t size = symbolic::evaluate(extent, at), stop = symbolic::evaluate(end, at);
+      bool reached = false, outside = false;
+      for (std::int64_t i = loops.begin; i < stop; i += loops.step) {
+        at["i"] = i;
+        for (std::int64_t j = 0; j < (two ? loops.inner.value_or(i + 1) : 1); ++j) {
+          at["j"] = j;
+          const std::int64_t value = symbolic::evaluate(index, at);
+          reached = true;
+          outside = outside || value < 0 || value >= size;
+        }
+      }
+      any_outside = any_outside || outside;
+      if (reported && reached) REQUIRE(outside);
+    }
+    told += reported ? 1 : 0;
+    if (!symbolic_end && !two) {
+      REQUIRE(reported == any_outside);
+      decided += reported ? 1 : 0;
+    }
+  }
+  CHECK(told > 500);
+  CHECK(decided > 200);
 }
 
 TEST_CASE("what no run gets to is not reported") {

@@ -115,6 +115,33 @@ TEST_CASE("shapes that disagree are refused at the call") {
         }) == "call of 'shifted': extent 0 of 'b' is 5, the graph needs 2*M = 6");
 }
 
+TEST_CASE("an extent that no value of its symbol gives is told with array, extent and value") {
+  Builder g("odd");
+  auto M = g.symbol("M");
+  auto K = g.symbol("K");
+  auto A = g.array<double>("A", {2 * M + 1});
+  auto S = g.array<double>("S", {K * K, M});
+  g.map({"i", 0, 2 * M + 1}, [&](auto i) { A(i) = 1.0; });
+  g.map({"i", 0, M}, [&](auto i) { S(0, i) = 2.0; });
+  const AnyFunction f = compile(g, plain());
+  std::vector<double> a(9), s(16);
+  const auto with = [&](std::int64_t extent, std::int64_t rows, std::int64_t columns) {
+    return message([&] {
+      f.bind("A", ArrayRef<double>{a.data(), {extent}}).bind("S", ArrayRef<double>{s.data(), {rows, columns}}).call();
+    });
+  };
+  CHECK(message([&] { f.bind("A", ArrayRef<double>{a.data(), {8}}).bind("S", s.data()).bind("K", 2).call(); }) ==
+        "call of 'odd': extent 0 of 'A' is 8, and no M gives 2*M + 1 = 8");
+  // Another array gives M: then the extents disagree.
+  CHECK(with(8, 4, 4).starts_with("call of 'odd': not bound: 'K' | extent 0 of 'S', K**2 = 4, does not tell K"));
+  CHECK(
+      message([&] {
+        f.bind("A", ArrayRef<double>{a.data(), {8}}).bind("S", ArrayRef<double>{s.data(), {4, 4}}).bind("K", 2).call();
+      }) == "call of 'odd': extent 0 of 'A' is 8, the graph needs 2*M + 1 = 9");
+  f.bind("A", ArrayRef<double>{a.data(), {9}}).bind("S", ArrayRef<double>{s.data(), {4, 4}}).bind("K", 2).call();
+  CHECK(a == std::vector<double>(9, 1.0));
+}
+
 TEST_CASE("symbols beyond the bounds that the graph states are refused at the call") {
   Builder g("bounded");
   auto N = g.symbol("N", {.lower = 1, .upper = 100});
@@ -191,9 +218,10 @@ TEST_CASE("values baked in keep the bounds that the graph states") {
     o.specialize = std::move(values);
     return message([&] { compile(g, o); });
   };
-  CHECK(with({{"N", 11}}) == "Options::specialize gives 'N' the value 11, and graph 'baked' needs at most 10");
-  CHECK(with({{"N", 1}}) == "Options::specialize gives 'N' the value 1, and graph 'baked' needs at least 2");
-  CHECK(with({{"N", 5}, {"M", 4}}) == "Options::specialize gives 'M' the value 4, and graph 'baked' needs at least 5");
+  CHECK(with({{"N", 11}}) == "Options::specialize of 'baked': symbol 'N' is 11, the graph needs at most 10");
+  CHECK(with({{"N", 1}}) == "Options::specialize of 'baked': symbol 'N' is 1, the graph needs at least 2");
+  CHECK(with({{"N", 5}, {"M", 4}}) ==
+        "Options::specialize of 'baked': symbol 'M' is 4, the graph needs at least N = 5");
   Options o = plain();
   o.specialize = {{"N", 5}, {"M", 5}};
   compile(g, o);

@@ -112,23 +112,46 @@ TEST_CASE("numbers in braces are extents of an array of streams, and a capacity 
   CHECK(contains(full.message, "'bounded' is full: it has room for 1 elements"));
 }
 
-TEST_CASE("with bounds checks an index outside an array of streams is reported") {
+TEST_CASE("an index outside an array of streams is reported, with bounds checks and without") {
   Builder g("queue_bounds");
   auto N = g.symbol("N"), K = g.symbol("K");
   auto A = g.array<double>("A", {N});
   auto q = g.stream<double>("q", {N});
   q(K).push(A(0));
   A(0) = 2.0 * q(K).pop();
-  Options o = plain();
-  o.check = EnumSet<Check>{Check::kBounds};
-  const auto f = compile<void(double*, std::int64_t, std::int64_t)>(g, o);
-  double a[3] = {4};
-  f(a, 3, 2);
-  CHECK(a[0] == 8);
-  const Told outside = told([&] { f(a, 3, 3); });
+  for (const bool checked : {true, false}) {
+    Options o = plain();
+    if (checked) o.check = EnumSet<Check>{Check::kBounds};
+    const auto f = compile<void(double*, std::int64_t, std::int64_t)>(g, o);
+    double a[3] = {4};
+    f(a, 3, 2);
+    CHECK(a[0] == 8);
+    for (const std::int64_t k : {std::int64_t{3}, std::int64_t{-1}, std::int64_t{1} << 40}) {
+      const Told outside = told([&] { f(a, 3, k); });
+      CHECK(outside.error_class == ErrorClass::kLaunch);
+      CHECK(contains(outside.message, "the index " + std::to_string(k) + " is outside the extent 3 of"));
+      CHECK(contains(outside.message, "'q'"));
+    }
+    const Told empty = told([&] { f(a, 0, 0); });
+    CHECK(empty.error_class == ErrorClass::kLaunch);
+    CHECK(contains(empty.message, "the index 0 is outside the extent 0 of"));
+  }
+}
+
+TEST_CASE("an index outside an array of one stream is reported") {
+  Builder g("one_queue");
+  auto K = g.symbol("K");
+  auto A = g.array<double>("A", {4});
+  auto q = g.stream<double>("q", {1});
+  g.map({"i", 0, 4}, [&](auto i) { q(K * i).push(A(i)); });
+  A(0) = q(0).pop();
+  const auto f = compile<void(double*, std::int64_t)>(g, plain());
+  double a[4] = {4, 4, 4, 4};
+  f(a, 0);
+  CHECK(a[0] == 4);
+  const Told outside = told([&] { f(a, 1); });
   CHECK(outside.error_class == ErrorClass::kLaunch);
-  CHECK(contains(outside.message, "the index 3 is outside the extent 3 of"));
-  CHECK(contains(outside.message, "'q'"));
+  CHECK(contains(outside.message, "is outside the extent 1 of"));
 }
 
 TEST_CASE("nesting beyond the limit is an error of limits") {

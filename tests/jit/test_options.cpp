@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <sdfg/log.hpp>
 #include <sstream>
 
+#include "../support/folder.hpp"
 #include "base/env.hpp"
 #include "compile/compiler.hpp"
 #include "jit/function_impl.hpp"
@@ -24,33 +24,19 @@ namespace {
 
 using namespace sdfg;
 
-class Folder {
+class Folder : public test::Folder {
  public:
-  Folder() {
-    static std::atomic<int> next{0};
-    path_ = std::filesystem::temp_directory_path() /
-            ("sdfg-options-" + std::to_string(getpid()) + "-" + std::to_string(next++));
-    std::filesystem::create_directories(path_);
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string str() const { return path_.string(); }
   // Files below, by name.
   std::vector<std::string> files() const {
     std::vector<std::string> out;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
       if (entry.is_regular_file()) out.push_back(entry.path().filename().string());
     }
     std::sort(out.begin(), out.end());
     return out;
   }
   std::string text(const std::string& name) const {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
       if (entry.path().filename() != name) continue;
       std::ifstream in(entry.path());
       std::stringstream out;
@@ -59,9 +45,6 @@ class Folder {
     }
     return {};
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 Options plain() {

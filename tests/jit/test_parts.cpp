@@ -1,6 +1,4 @@
 // Programs of several objects, from the builder to calls: results, the cache, debuggers, damaged entries.
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <iterator>
 #include <sdfg/jit.hpp>
 
+#include "../support/folder.hpp"
 #include "runtime/cache_entry.hpp"
 #include "runtime/debugger.hpp"
 
@@ -18,24 +17,12 @@ namespace {
 
 using namespace sdfg;
 
-class Folder {
+class Folder : public test::Folder {
  public:
-  explicit Folder(const char* name)
-      : path_(std::filesystem::temp_directory_path() / ("sdfg-parts-" + std::to_string(getpid()) + "-" + name)) {
-    std::filesystem::create_directories(path_);
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string str() const { return path_.string(); }
   // The one entry below.
   std::filesystem::path entry() const {
     std::vector<std::filesystem::path> found;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(path_)) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path())) {
       if (file.is_regular_file() && file.file_size() > 1000) found.push_back(file.path());
     }
     REQUIRE(found.size() == 1);
@@ -49,9 +36,6 @@ class Folder {
     std::ofstream out(entry(), std::ios::binary | std::ios::trunc);
     out.write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 // Stencils, a sum, a transient whose extent the data decides, an early end, a counter behind a helper.
@@ -216,7 +200,7 @@ TEST_CASE("a long body of a map goes through strips and does the same") {
 }
 
 TEST_CASE("source, parts and objects of a program are the same for any number of lanes and threads of the machine") {
-  const Folder one("one"), many("many");
+  const Folder one, many;
   Options alone = with(one), crowd = with(many);
   alone.compile_threads = 1;
   crowd.compile_threads = 4;
@@ -233,7 +217,7 @@ TEST_CASE("source, parts and objects of a program are the same for any number of
 }
 
 TEST_CASE("an entry with several objects is loaded again, and damage to one of them is a miss") {
-  const Folder cache("damage");
+  const Folder cache;
   const Options o = with(cache);
   clear_memory_cache();
   const auto first = compile<Maps>(many_maps("stored", 7), o);

@@ -23,6 +23,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "../support/folder.hpp"
 #include "cases.hpp"
 
 namespace {
@@ -304,11 +305,10 @@ void unload() {
 
 // A second process finds on disk what the first made: they agree on the key, and the result is right.
 void disk_between_processes() {
-  std::string folder = "/tmp/sdfg-process-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) std::exit(77);
+  const sdfg::test::Folder folder;
   sdfg::Options options;
   options.cache = sdfg::CacheMode::kOn;
-  options.cache_dir = folder + "/cache";
+  options.cache_dir = folder / "cache";
   std::vector<pid_t> children;
   for (int i = 0; i < 2; ++i) {
     const pid_t child = fork();  // before any use of the library
@@ -324,7 +324,6 @@ void disk_between_processes() {
     check(WIFEXITED(status) && WEXITSTATUS(status) == 0,
           "process " + std::to_string(i) + " has wait status " + std::to_string(status));
   }
-  if (std::system(("rm -rf '" + folder + "'").c_str()) != 0) check(false, "the folder can't be removed");
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // Compiles C or C++ text to an object with Clang's driver, as a stand-in for the compiler room.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -12,22 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "../support/folder.hpp"
 #include "lower/abi.hpp"
 
 namespace sdfg::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-inline std::string temporary_folder() {
-  std::string pattern = "/tmp/sdfg-test-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  return pattern;
-}
-
 inline Bytes compile_source(const std::string& text, const std::string& flags = "-O2") {
-  const std::string folder = temporary_folder();
-  const std::string source = folder + "/unit.cpp";
-  const std::string object = folder + "/unit.o";
+  const Folder folder;
+  const std::string source = folder / "unit.cpp";
+  const std::string object = folder / "unit.o";
   std::ofstream(source) << text;
   const std::string command = std::string(SDFG_CLANG) +
                               " -x c++ -std=c++20 -c -fPIC -ffreestanding -fno-exceptions -fno-rtti -fno-math-errno "
@@ -35,11 +27,7 @@ inline Bytes compile_source(const std::string& text, const std::string& flags = 
                               flags + " " + source + " -o " + object;
   if (std::system(command.c_str()) != 0) throw std::runtime_error("the test's source does not compile");
   std::ifstream file(object, std::ios::binary);
-  Bytes bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::remove(source.c_str());
-  std::remove(object.c_str());
-  rmdir(folder.c_str());
-  return bytes;
+  return {(std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()};
 }
 
 // With the declarations of the runtime ABI in front.

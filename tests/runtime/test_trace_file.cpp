@@ -24,8 +24,8 @@ std::string slurp(const std::string& path) {
 }  // namespace
 
 TEST_CASE("A trace file holds every event, with names escaped, and says what was dropped", "[trace]") {
-  const std::string folder = test::temporary_folder();
-  const std::string path = folder + "/trace.json";
+  const test::Folder folder;
+  const std::string path = folder / "trace.json";
   {
     TraceFile trace(path, 2);
     trace.add("map \"i\"\n", "map", 3, 1500, 4000);
@@ -37,9 +37,7 @@ TEST_CASE("A trace file holds every event, with names escaped, and says what was
   const std::string text = slurp(path);
   CHECK_THAT(text, Catch::Contains("\"dropped\":1") && Catch::Contains("\"name\":\"b\"") &&
                        !Catch::Contains("\"name\":\"c\""));
-  CHECK_FALSE(TraceFile(folder + "/absent/trace.json").path().empty());
-  std::remove(path.c_str());
-  rmdir(folder.c_str());
+  CHECK_FALSE(TraceFile(folder / "absent/trace.json").path().empty());
 }
 
 TEST_CASE("The profile lists elements by time, and perf finds the functions", "[trace]") {

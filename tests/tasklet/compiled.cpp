@@ -1,18 +1,17 @@
 // Generated C++ of typed expressions, compiled by Clang at -O2, against their evaluation, for every operator, function
 // and type.
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
 
+#include "../support/folder.hpp"
 #include "tasklet/print_cpp.hpp"
 #include "tasklet/value.hpp"
 #include "typed_names.hpp"
@@ -47,8 +46,6 @@ bool have_clang() {
 class Compiled {
  public:
   Compiled(const std::vector<Expr>& exprs, const std::string& flags) {
-    std::string template_name = (std::filesystem::temp_directory_path() / "sdfg-tasklet-XXXXXX").string();
-    folder_ = ::mkdtemp(template_name.data());
     std::string code = "struct In {\n";
     for (const Variable& v : variables()) code += "  alignas(16) " + cpp_type(v.type) + " " + v.name + ";\n";
     code += "};\n";
@@ -60,7 +57,7 @@ class Compiled {
     }
     code = cpp_helpers(code) + code;
     std::ofstream(folder_ / "code.cpp") << code;
-    const std::string base = (folder_ / "code").string();
+    const std::string base = folder_ / "code";
     const std::string command =
         "clang++-22 -std=c++20 -O2 -fwrapv -ffp-contract=off -Wall -Wno-unused-variable -Wno-tautological-compare "
         "-Wno-bool-operation "
@@ -80,7 +77,6 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   ~Compiled() {
     if (handle_ != nullptr) ::dlclose(handle_);
-    std::filesystem::remove_all(folder_);
   }
 
   Value run(std::size_t index, ScalarType type, const unsigned char* in) const {
@@ -90,7 +86,7 @@ class Compiled {
   }
 
  private:
-  std::filesystem::path folder_;
+  test::Folder folder_;
   void* handle_ = nullptr;
 };
 

@@ -6,9 +6,16 @@
 #include <cstdint>
 #include <cstring>
 #include <sdfg/error.hpp>
+#include <utility>
 
+// GCC and Clang (from 22 on) define the same macros.
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+extern "C" {
+// Unlike the public ASAN_UNPOISON_MEMORY_REGION also with allow_user_poisoning=0.
+void __asan_unpoison_stack_memory(const void* low, std::size_t bytes);
+void __asan_handle_no_return();
+}
 #endif
 #if defined(__SANITIZE_THREAD__)
 extern "C" {
@@ -72,6 +79,44 @@ constexpr std::size_t kGuardBytes = 4096;
 
 }  // namespace
 
+#if defined(__SANITIZE_ADDRESS__)
+namespace {
+
+// The thread's own stack, as its first switch away tells it.
+struct OwnStack {
+  const void* low = nullptr;
+  std::size_t bytes = 0;
+  void* frames = nullptr;  // the sanitizer's, while a fiber runs
+  bool left = false;       // by the switch under way
+};
+
+OwnStack& own_stack() {
+  static thread_local OwnStack own;
+  return own;
+}
+
+}  // namespace
+
+// On the new stack: `frames` are those of it.
+void Fiber::arrived(void* frames) noexcept {
+  const void* low = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(frames, &low, &bytes);
+  OwnStack& own = own_stack();
+  if (!std::exchange(own.left, false)) return;
+  own.low = low;
+  own.bytes = bytes;
+}
+
+void Fiber::enter(void* self) {
+  Fiber& fiber = *static_cast<Fiber*>(self);
+  arrived(fiber.frames_);
+  // The sanitizer's copies of frames that were abandoned lie below this one: it takes them back.
+  __asan_handle_no_return();
+  fiber.body_(fiber.argument_);
+}
+#endif
+
 Fiber::Fiber() {
   void* memory = mmap(nullptr, kStackBytes + kGuardBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -89,13 +134,27 @@ Fiber::~Fiber() {
 #if defined(__SANITIZE_THREAD__)
   __tsan_destroy_fiber(checker_);
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+  // Only who is on a fiber can give its frames back: goes there and away again in name only.
+  if (frames_ != nullptr) {
+    void* own = nullptr;
+    const void* low = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_start_switch_fiber(&own, low_ + kGuardBytes, kStackBytes);
+    __sanitizer_finish_switch_fiber(frames_, &low, &bytes);
+    __sanitizer_start_switch_fiber(nullptr, low, bytes);
+    __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
+  }
+#endif
   munmap(low_, kStackBytes + kGuardBytes);
 }
 
 void Fiber::start(Body body, void* argument) noexcept {
 #if defined(__SANITIZE_ADDRESS__)
   // An abandoned fiber leaves the marks of its frames behind.
-  ASAN_UNPOISON_MEMORY_REGION(low_ + kGuardBytes, kStackBytes);
+  __asan_unpoison_stack_memory(low_ + kGuardBytes, kStackBytes);
+  body_ = std::exchange(body, &Fiber::enter);
+  argument_ = std::exchange(argument, this);
 #endif
 #if defined(__SANITIZE_THREAD__)
   // A body never returns, so the calls that it was in stay on the checker's own stack of calls, which is finite.
@@ -119,7 +178,20 @@ void switch_fiber(Fiber* from, Fiber* to, void** main) noexcept {
   if (from == nullptr) own = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(to != nullptr ? to->checker_ : own, 0);
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+  OwnStack& thread = own_stack();
+  void*& frames = from != nullptr ? from->frames_ : thread.frames;
+  thread.left = from == nullptr;
+  if (to != nullptr) {
+    __sanitizer_start_switch_fiber(&frames, to->low_ + kGuardBytes, kStackBytes);
+  } else {
+    __sanitizer_start_switch_fiber(&frames, thread.low, thread.bytes);
+  }
+#endif
   sdfg_switch_stack(from != nullptr ? &from->stack_pointer_ : main, to != nullptr ? to->stack_pointer_ : *main);
+#if defined(__SANITIZE_ADDRESS__)
+  Fiber::arrived(frames);
+#endif
 }
 
 }  // namespace sdfg::device::emulated

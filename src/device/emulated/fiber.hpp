@@ -24,11 +24,18 @@ class Fiber {
 
  private:
   friend void switch_fiber(Fiber* from, Fiber* to, void** main) noexcept;
+  // For the address sanitizer, which has to be told of every switch on both sides of it.
+  static void arrived(void* frames) noexcept;
+  static void enter(void* self);
+
   void* stack_pointer_ = nullptr;
   std::byte* low_ = nullptr;
   std::byte* high_ = nullptr;
   [[maybe_unused]] void* checker_ = nullptr;  // of the thread sanitizer
   [[maybe_unused]] unsigned starts_ = 0;
+  [[maybe_unused]] void* frames_ = nullptr;  // of the address sanitizer, while the fiber doesn't run
+  [[maybe_unused]] Body body_ = nullptr;     // what `enter` goes on with
+  [[maybe_unused]] void* argument_ = nullptr;
 };
 
 // Leaves `from` and goes on in `to`; null stands for the stack of the thread itself, kept in `main`.
