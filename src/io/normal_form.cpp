@@ -542,19 +542,21 @@ std::optional<std::vector<tasklet::Expr>> behind(const ir::Container& view, cons
     return std::nullopt;
   std::vector<tasklet::Expr> out;
   for (const auto& r : view.viewed_subset.ranges()) out.push_back(tasklet::from_symbolic(r.begin));
-  // Dimension by dimension, where the strides agree.
+  // Dimension by dimension, where the strides agree and the view's extent fits (that of all elements in a row doesn't).
   std::size_t next = 0;
-  bool matched = true;
+  bool matched = true, fits = true;
   for (std::size_t k = 0; k < indices.size() && matched; ++k) {
     if (view.layout.shape()[k].is_one()) continue;
     std::size_t d = next;
     while (d < viewed.rank() && viewed.layout.strides()[d] != view.layout.strides()[k]) ++d;
     matched = d < viewed.rank();
     if (!matched) break;
+    const Expr room = viewed.layout.shape()[d] - view.viewed_subset[d].begin - view.layout.shape()[k];
+    fits = fits && symbolic::is_nonnegative(room, {}) == symbolic::Truth::kYes;
     out[d] = plus(out[d], indices[k]);
     next = d + 1;
   }
-  if (matched) return out;
+  if (matched && (fits || !viewed.layout.is_packed())) return out;
   // Through the position in memory, where the viewed container has no gaps.
   if (!viewed.layout.is_packed() || viewed.rank() == 0) return std::nullopt;
   Expr start = 0;

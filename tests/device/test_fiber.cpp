@@ -1,11 +1,16 @@
 // Stacks switched by hand, also as the sanitizers see them: frames of their own, exceptions, and what is left behind.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "device/emulated/fiber.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 using sdfg::device::emulated::Fiber;
 using sdfg::device::emulated::switch_fiber;
@@ -93,3 +98,31 @@ TEST_CASE("many fibers wait at the same time and end while they do") {
     CHECK(flows[i]->seen == std::vector<int>{-1});
   }
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST_CASE("the address sanitizer takes the stack of the fiber that runs for a stack") {
+  const auto where = [](const void* address) {
+    char name[64];
+    void* low = nullptr;
+    std::size_t bytes = 0;
+    return std::string(__asan_locate_address(const_cast<void*>(address), name, sizeof name, &low, &bytes));
+  };
+  struct Seen {
+    Flow flow;
+    std::function<std::string(const void*)> where;
+    std::string in_fiber;
+  };
+  Fiber fiber;
+  Seen seen{{nullptr, &fiber, 0, {}}, where, {}};
+  fiber.start(
+      [](void* argument) {
+        auto& s = *static_cast<Seen*>(argument);
+        s.in_fiber = s.where(__builtin_frame_address(0));
+        while (true) wait(s.flow);
+      },
+      &seen);
+  go_on(seen.flow);
+  CHECK(seen.in_fiber == "stack");
+  CHECK(where(__builtin_frame_address(0)) == "stack");
+}
+#endif
