@@ -12,6 +12,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+namespace test_fiber {
+
 using sdfg::device::emulated::Fiber;
 using sdfg::device::emulated::switch_fiber;
 
@@ -126,3 +128,5 @@ TEST_CASE("the address sanitizer takes the stack of the fiber that runs for a st
   CHECK(where(__builtin_frame_address(0)) == "stack");
 }
 #endif
+
+}  // namespace test_fiber

@@ -6,6 +6,8 @@
 
 #include "random_expr.hpp"
 
+namespace turning_points_test {
+
 using namespace sdfg::symbolic;
 using namespace sdfg::symbolic::testing;
 
@@ -103,3 +105,5 @@ TEST_CASE("turning points of a symbolic divisor stay in the range") {
   CHECK(std::find(residues.begin(), residues.end(), 0) != residues.end());
   CHECK(std::find(residues.begin(), residues.end(), 6) != residues.end());
 }
+
+}  // namespace turning_points_test
