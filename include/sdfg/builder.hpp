@@ -387,7 +387,8 @@ class SDFG_EXPORT Builder {
   Stream<T, 0> stream(std::string_view name, const C& capacity, Where where = Where::current()) {
     return Stream<T, 0>(declare_stream(name, kScalarTypeOf<T>, nullptr, 0, capacity, where));
   }
-  /// An array of queues with the extents in braces, each of which grows as needed or has the capacity.
+  /// An array of queues with the extents in braces, each of which grows as needed or has the capacity. An index outside
+  /// fails the call.
   template <typename T, std::size_t R>
   Stream<T, R> stream(std::string_view name, const Index (&extents)[R], const Capacity& capacity = {},
                       Where where = Where::current()) {
