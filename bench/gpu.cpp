@@ -1,5 +1,6 @@
 // Speed of generated kernels on a CUDA device: bandwidths beside a device copy, launches beside a bare driver launch,
-// time loops, compilation. Prints a table; every ratio is against something measured in the same run. Needs a GPU.
+// sums of products beside plain maps and cuBLAS, time loops, compilation. Prints a table; every ratio is against
+// something measured in the same run. Needs a GPU.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -136,6 +137,91 @@ sdfg::Builder transposition() {
   return g;
 }
 
+template <typename T>
+sdfg::Builder product() {
+  sdfg::Builder g("product");
+  auto N = g.symbol("N");
+  auto A = g.array<T>("A", {N, N}, kOnDevice), B = g.array<T>("B", {N, N}, kOnDevice),
+       C = g.array<T>("C", {N, N}, kOnDevice);
+  g.map({"i", 0, N}, {"j", 0, N}, {"k", 0, N}, [&](auto i, auto j, auto k) { C(i, j) += A(i, k) * B(k, j); },
+        {.schedule = Schedule::kDevice});
+  return g;
+}
+
+template <typename T>
+sdfg::Builder library_product() {
+  sdfg::Builder g("library_product");
+  auto N = g.symbol("N");
+  auto A = g.array<T>("A", {N, N}, kOnDevice), B = g.array<T>("B", {N, N}, kOnDevice),
+       C = g.array<T>("C", {N, N}, kOnDevice);
+  g.state("product", [&](sdfg::State& s) {
+    auto node = s.library("product", sdfg::nodes::Gemm{.beta = 1.0});
+    s.edge(s.access(A), node["_a"]);
+    s.edge(s.access(B), node["_b"]);
+    s.edge(node["_c"], s.access(C));
+  });
+  return g;
+}
+
+// NHWC, 3 x 3, padded input.
+sdfg::Builder convolution() {
+  sdfg::Builder g("convolution");
+  auto N = g.symbol("N"), S = g.symbol("S");
+  auto X = g.array<float>("X", {N, S + 2, S + 2, 64}, kOnDevice), W = g.array<float>("W", {3, 3, 64, 64}, kOnDevice),
+       Y = g.array<float>("Y", {N, S, S, 64}, kOnDevice);
+  g.map({"n", 0, N}, {"h", 0, S}, {"w", 0, S}, {"c", 0, 64}, {"y", 0, 3}, {"x", 0, 3}, {"d", 0, 64},
+        [&](auto n, auto h, auto w, auto c, auto y, auto x, auto d) {
+          Y(n, h, w, c) += X(n, h + y, w + x, d) * W(y, x, d, c);
+        },
+        {.schedule = Schedule::kDevice});
+  return g;
+}
+
+void arithmetic(const char* what, double operations, double seconds, double plain, double library) {
+  std::printf("%-34s %9.3f ms %8.1f GFLOP/s  %5.1f x the plain map", what, seconds * 1e3, operations / seconds * 1e-9,
+              plain / seconds);
+  if (library > 0)
+    std::printf(", %5.1f%% of the library's %.1f GFLOP/s", 100 * library / seconds, operations / library * 1e-9);
+  std::printf("\n");
+}
+
+sdfg::Options without_tiles() {
+  sdfg::Options o = options();
+  o.skip_passes = std::vector<std::string>{"tile_contractions"};
+  return o;
+}
+
+template <typename T>
+void products(const Driver& driver, const char* what) {
+  const std::int64_t n = 2048;
+  const auto elements = static_cast<std::size_t>(n * n);
+  sdfg::DeviceArray<T> a(kDevice, std::vector<T>(elements, T(0.5))), b(kDevice, std::vector<T>(elements, T(0.25))),
+      c(kDevice, std::vector<T>(elements, T(0)));
+  const auto time = [&](const sdfg::Builder& g, const sdfg::Options& o, int calls) {
+    auto f = sdfg::compile<void(const T*, const T*, T*, std::int64_t)>(g, o);
+    return time_of(driver, calls, [&] { f(a.data(), b.data(), c.data(), n); });
+  };
+  const double tiles = time(product<T>(), options(), 10), plain = time(product<T>(), without_tiles(), 2);
+  auto library = sdfg::compile<void(const T*, const T*, T*, std::int64_t)>(library_product<T>(), options());
+  const bool called = library.explain().find("cuBLAS gemm") != std::string::npos;
+  arithmetic(what, 2.0 * static_cast<double>(n * n * n), tiles, plain,
+             called ? time(library_product<T>(), options(), 10) : 0.0);
+}
+
+void convolutions(const Driver& driver) {
+  const std::int64_t n = 16, side = 56;
+  const auto padded = static_cast<std::size_t>(n * (side + 2) * (side + 2) * 64);
+  const auto elements = static_cast<std::size_t>(n * side * side * 64);
+  sdfg::DeviceArray<float> x(kDevice, std::vector<float>(padded, 0.5F)),
+      w(kDevice, std::vector<float>(3 * 3 * 64 * 64, 0.25F)), y(kDevice, std::vector<float>(elements, 0.0F));
+  const auto time = [&](const sdfg::Options& o, int calls) {
+    auto f = sdfg::compile<void(const float*, const float*, float*, std::int64_t, std::int64_t)>(convolution(), o);
+    return time_of(driver, calls, [&] { f(x.data(), w.data(), y.data(), n, side); });
+  };
+  arithmetic("conv2d 16x56x56x64, 3x3, float", 2.0 * static_cast<double>(elements) * 9 * 64, time(options(), 20),
+             time(without_tiles(), 2), 0);
+}
+
 sdfg::Builder one_kernel(const std::string& name, double factor) {
   sdfg::Builder g(name);
   auto N = g.symbol("N");
@@ -240,6 +326,10 @@ int main(int argc, char** argv) {
     auto run_transpose = sdfg::compile<void(const double*, double*, std::int64_t)>(transposition(), options());
     bandwidth("transpose 8192^2", 2 * 8.0 * static_cast<double>(side * side),
               time_of(driver, 20, [&] { run_transpose(a.data(), b.data(), side); }), rate, 80);
+
+    products<float>(driver, "product 2048^3, float");
+    products<double>(driver, "product 2048^3, double");
+    convolutions(driver);
 
     auto run_one = sdfg::compile<void(double*, std::int64_t)>(one_kernel("one_kernel", 2.0), options());
     const double launch = time_of(driver, 20000, [&] { run_one(a.data(), 128); });

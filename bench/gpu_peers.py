@@ -21,7 +21,14 @@ def timed(call, wait, calls):
     return statistics.median(times)
 
 
+def arithmetic(peer, what, seconds, operations):
+    print(f"{peer:5} {what:28} {seconds * 1e3:9.3f} ms {operations / seconds * 1e-9:8.1f} GFLOP/s")
+
+
 N, SIDE = 1 << 27, 8192
+PRODUCT = 2048
+IMAGES, IMAGE, CHANNELS = 16, 56, 64
+CONVOLUTION = 2 * IMAGES * IMAGE * IMAGE * CHANNELS * 9 * CHANNELS
 
 
 def cupy_table():
@@ -52,6 +59,10 @@ def cupy_table():
         y[...] = x.T
 
     report("cupy", "transpose", timed(transpose, wait, 10), 2 * 8 * SIDE * SIDE, copy)
+    for kind in ("float32", "float64"):
+        p = cp.full((PRODUCT, PRODUCT), 0.5, kind)
+        q = cp.full((PRODUCT, PRODUCT), 0.25, kind)
+        arithmetic("cupy", f"product {PRODUCT}^3 {kind}", timed(lambda: p @ q, wait, 10), 2 * PRODUCT**3)
 
 
 def jax_table():
@@ -76,6 +87,21 @@ def jax_table():
     report("jax", "full sum", timed(lambda: h(c), wait, 20), 8 * N, copy)
     t = jax.jit(lambda v: v.T + 0.0)
     report("jax", "transpose", timed(lambda: t(x), wait, 10), 2 * 8 * SIDE * SIDE, copy)
+    # The precision of the type, as our kernels have: by default JAX may round float32 to TF32.
+    exact = jax.lax.Precision.HIGHEST
+    m = jax.jit(lambda p, q: jnp.matmul(p, q, precision=exact))
+    for kind in ("float32", "float64"):
+        p = jnp.full((PRODUCT, PRODUCT), 0.5, kind)
+        q = jnp.full((PRODUCT, PRODUCT), 0.25, kind)
+        arithmetic("jax", f"product {PRODUCT}^3 {kind}", timed(lambda: m(p, q), wait, 10), 2 * PRODUCT**3)
+    k = jax.jit(
+        lambda x, w: jax.lax.conv_general_dilated(
+            x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"), precision=exact
+        )
+    )
+    image = jnp.full((IMAGES, IMAGE + 2, IMAGE + 2, CHANNELS), 0.5, "float32")
+    weights = jnp.full((3, 3, CHANNELS, CHANNELS), 0.25, "float32")
+    arithmetic("jax", "conv2d 16x56x56x64 float32", timed(lambda: k(image, weights), wait, 20), CONVOLUTION)
 
 
 cupy_table()

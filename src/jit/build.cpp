@@ -319,7 +319,7 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   transform::check_selection(selection);
   if (!placement.reason.empty()) p->explanations.push_back(placement.reason);
   if (placement.on_device()) {
-    transform::prepare_for_device(work, prepare, device_options(o), selection);
+    transform::prepare_for_device(work, prepare, device_options(o), selection, &p->explanations);
     explain_kernels(work, p->explanations);
   } else {
     transform::prepare_for_cpu(work, prepare, selection);

@@ -31,12 +31,13 @@ struct Add {
   }
 };
 
-std::vector<Program> map_programs();      // types of elements, ranks and shapes of maps
-std::vector<Program> control_programs();  // stencils, loops, conditions, scalars and symbols around kernels
-std::vector<Program> repeat_programs();   // loops whose launches can be recorded
-std::vector<Program> memory_programs();   // memory inside of kernels, copies and fills
-std::vector<Program> sum_programs();      // accumulations
-std::vector<Program> block_programs();    // thread-block maps, shared memory
-std::vector<Program> library_programs();  // library nodes on device memory
+std::vector<Program> map_programs();          // types of elements, ranks and shapes of maps
+std::vector<Program> control_programs();      // stencils, loops, conditions, scalars and symbols around kernels
+std::vector<Program> repeat_programs();       // loops whose launches can be recorded
+std::vector<Program> memory_programs();       // memory inside of kernels, copies and fills
+std::vector<Program> sum_programs();          // accumulations
+std::vector<Program> block_programs();        // thread-block maps, shared memory
+std::vector<Program> library_programs();      // library nodes on device memory
+std::vector<Program> contraction_programs();  // sums of products
 
 }  // namespace sdfg::test

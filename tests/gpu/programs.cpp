@@ -27,7 +27,7 @@ const std::vector<Program>& programs() {
   static const std::vector<Program> kAll = [] {
     std::vector<Program> all;
     for (const auto group : {map_programs, control_programs, memory_programs, repeat_programs, sum_programs,
-                             block_programs, library_programs}) {
+                             block_programs, library_programs, contraction_programs}) {
       const std::vector<Program> some = group();
       all.insert(all.end(), some.begin(), some.end());
     }

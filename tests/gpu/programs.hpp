@@ -66,6 +66,7 @@ struct Program {
   double tolerance = 0;           // relative; 0: the same bits
   bool blocks_given = false;      // it sets block sizes of its own
   bool persistent = false;        // called twice
+  bool heavy = false;             // much work: two extents, one schedule and one architecture by turns
   bool value_per_thread = false;  // the interpreter knows no registers per thread: it runs what to_host makes of them
 };
 

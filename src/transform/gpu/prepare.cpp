@@ -11,6 +11,7 @@
 #include "transform/gpu/place_memory.hpp"
 #include "transform/gpu/plan_streams.hpp"
 #include "transform/gpu/split_reductions.hpp"
+#include "transform/gpu/tile_contractions.hpp"
 #include "transform/lower_prepare/assign_schedules.hpp"
 #include "transform/lower_prepare/assign_storages.hpp"
 #include "transform/lower_prepare/decide_wcr_lowering.hpp"
@@ -33,7 +34,8 @@ bool uses_device(const ir::Graph& g) {
   return found;
 }
 
-std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOptions& device) {
+std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOptions& device,
+                                    std::vector<std::string>* explanations) {
   PrepareOptions reductions = host;
   reductions.opt_level = std::min(host.opt_level, device.opt_level);
   return {
@@ -43,6 +45,11 @@ std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOpti
        [](ir::Graph& g) {
          do normalise_schedules(g);
          while (place_host_containers(g));
+       }},
+      // Before memory of kernels moves out: a product that is stored before it is summed needs none.
+      {"tile_contractions", false,
+       [reductions, explanations](ir::Graph& g) {
+         if (reductions.opt_level > 0) tile_contractions(g, explanations);
        }},
       // Before storages are decided: what is small enough for the host's stack is not for a thread.
       {"place_kernel_memory", true, [](ir::Graph& g) { place_kernel_memory(g); }},
@@ -69,8 +76,8 @@ std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOpti
 }
 
 void prepare_for_device(ir::Graph& g, const PrepareOptions& host, const DeviceOptions& device,
-                        const PassSelection& selection) {
-  run_passes(g, passes_for_device(host, device), selection);
+                        const PassSelection& selection, std::vector<std::string>* explanations) {
+  run_passes(g, passes_for_device(host, device, explanations), selection);
 }
 
 }  // namespace sdfg::transform
