@@ -5,6 +5,8 @@
 #include "analysis/work.hpp"
 #include "support/graph_tools.hpp"
 
+namespace test_dependence {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using symbolic::Truth;
@@ -201,3 +203,5 @@ TEST_CASE("work multiplies trip counts from outside to inside") {
   compute(g, body(t), "t", "o = 1.0", {}, {{"o", "A", "p"}});
   CHECK(!analysis::work_of(std::get<ir::Map>(t.kind), ir::base_facts(g)));
 }
+
+}  // namespace test_dependence

@@ -5,6 +5,8 @@
 #include "analysis/most_points.hpp"
 #include "analysis/region_copy.hpp"
 
+namespace test_region_copy {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -59,3 +61,5 @@ TEST_CASE("bounds of the points of a range") {
   CHECK(most("7:3") == 1);
   CHECK(!most("0:N"));
 }
+
+}  // namespace test_region_copy

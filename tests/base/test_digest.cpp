@@ -3,6 +3,8 @@
 
 #include "base/digest.hpp"
 
+namespace test_digest {
+
 using sdfg::ByteWriter;
 using sdfg::digest_of;
 
@@ -27,3 +29,5 @@ TEST_CASE("texts carry their length, so that neighbours can't be confused") {
   b.text("bc");
   CHECK(a.digest() != b.digest());
 }
+
+}  // namespace test_digest

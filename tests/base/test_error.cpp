@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <sdfg/error.hpp>
 
+namespace test_error {
+
 using sdfg::Error;
 using sdfg::ErrorClass;
 using sdfg::SourceLocation;
@@ -31,3 +33,5 @@ TEST_CASE("an unknown location has no text") {
   CHECK(SourceLocation().str().empty());
   CHECK(SourceLocation("a/b.cpp", 3).str() == "b.cpp:3");
 }
+
+}  // namespace test_error

@@ -10,6 +10,8 @@
 
 #include "base/log.hpp"
 
+namespace test_log {
+
 using sdfg::Logger;
 using sdfg::LogLevel;
 
@@ -78,3 +80,5 @@ TEST_CASE("a log file that can't be written is a warning, and the log goes to st
   CHECK(warnings.back().text.starts_with("the log goes to standard error: "));
   CHECK(warnings.back().text.find("/proc/no/such/folder/log.txt") != std::string::npos);
 }
+
+}  // namespace test_log

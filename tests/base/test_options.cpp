@@ -10,6 +10,8 @@
 #include "base/env.hpp"
 #include "base/suggest.hpp"
 
+namespace test_options {
+
 using sdfg::Options;
 
 namespace {
@@ -233,3 +235,5 @@ TEST_CASE("the nearest name is near, or there is none") {
   CHECK(sdfg::edit_distance("", "abc") == 3);
   CHECK(sdfg::edit_distance("ab", "ba") == 1);
 }
+
+}  // namespace test_options

@@ -3,6 +3,8 @@
 #include <sdfg/error.hpp>
 #include <sdfg/types.hpp>
 
+namespace test_types {
+
 using sdfg::promote;
 using sdfg::ScalarType;
 using sdfg::Type;
@@ -103,3 +105,5 @@ TEST_CASE("asking a type for what it is not is an error") {
   CHECK_THROWS_AS(Type(ScalarType::kInt32).pointee(), sdfg::Error);
   CHECK_THROWS_AS(Type().structure(), sdfg::Error);
 }
+
+}  // namespace test_types

@@ -20,6 +20,8 @@
 #include "runtime/cache_entry.hpp"
 #include "runtime/disk_cache.hpp"
 
+namespace test_disk_cache {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 using sdfg::test::Folder;
@@ -556,3 +558,5 @@ TEST_CASE("The default directory follows the environment, absolute paths only", 
   CHECK(with("relative", "", "/c") == "/c/.cache/sdfg");
   CHECK(with(nullptr, nullptr, nullptr).empty());
 }
+
+}  // namespace test_disk_cache

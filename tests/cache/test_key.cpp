@@ -8,6 +8,8 @@
 #include "compile/request.hpp"
 #include "lower/abi.hpp"
 
+namespace test_key {
+
 using namespace sdfg;
 
 namespace {
@@ -44,3 +46,5 @@ TEST_CASE("Two processes agree on the key", "[key]") {
   pclose(other);
   CHECK(key == key_of_this_process());
 }
+
+}  // namespace test_key

@@ -8,6 +8,8 @@
 
 #include "runtime/memory_cache.hpp"
 
+namespace test_memory_cache {
+
 using namespace sdfg;
 using namespace sdfg::runtime;
 
@@ -170,3 +172,5 @@ TEST_CASE("Clearing while others make and ask", "[memory-cache]") {
   clearer.join();
   CHECK(wrong == 0);
 }
+
+}  // namespace test_memory_cache

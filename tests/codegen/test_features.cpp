@@ -7,6 +7,8 @@
 #include "run_tools.hpp"
 #include "support/graph_tools.hpp"
 
+namespace test_features {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using ir::ReduceOp;
@@ -338,3 +340,5 @@ TEST_CASE("a copy whose sides may differ in size is checked when it runs") {
   CHECK(f(a.data(), b.data(), std::int64_t{3}, std::int64_t{2}) == 7);
   CHECK(f.report().values == std::vector<std::int64_t>{3, 2, 0});
 }
+
+}  // namespace test_features

@@ -5,6 +5,8 @@
 #include "run_tools.hpp"
 #include "support/graph_tools.hpp"
 
+namespace test_jacobi {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -58,3 +60,5 @@ TEST_CASE("every line of a kernel maps to an element") {
   }
   CHECK(stencils == 2);
 }
+
+}  // namespace test_jacobi

@@ -8,6 +8,8 @@
 #include "support/nvrtc.hpp"
 #include "transform/gpu/prepare.hpp"
 
+namespace test_kernels {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using ir::ReduceOp;
@@ -114,3 +116,5 @@ TEST_CASE("phases of a block that share memory have barriers between them, aroun
   check_golden("tiles_kernel.cpp", e.device + "\n" + e.host);
   check_nvrtc(e.whole_device);
 }
+
+}  // namespace test_kernels

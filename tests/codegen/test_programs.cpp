@@ -9,6 +9,8 @@
 #include "run_tools.hpp"
 #include "support/graph_tools.hpp"
 
+namespace test_programs {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using ir::ReduceOp;
@@ -497,3 +499,5 @@ TEST_CASE("text doesn't depend on addresses") {
   const std::string first = emitted(matmul());
   for (int k = 0; k < 3; ++k) CHECK(emitted(matmul()) == first);
 }
+
+}  // namespace test_programs

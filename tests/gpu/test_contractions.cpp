@@ -5,6 +5,8 @@
 #include "interpret/interpreter.hpp"
 #include "program_groups.hpp"
 
+namespace test_contractions {
+
 using namespace sdfg;
 using namespace sdfg::test;
 
@@ -72,3 +74,5 @@ TEST_CASE("explain names rows, columns and sums of a convolution, or why it has 
   off.skip_passes = std::vector<std::string>{"tile_contractions"};
   CHECK(compiled(convolution(false), off).explain().find("tiles") == std::string::npos);
 }
+
+}  // namespace test_contractions

@@ -6,6 +6,8 @@
 #include "codegen/print.hpp"
 #include "lower/cut.hpp"
 
+namespace test_cut {
+
 using namespace sdfg;
 using namespace sdfg::lower;
 
@@ -261,3 +263,5 @@ TEST_CASE("the body of a long parallel loop is cut like a function") {
   CHECK(has(c.body, "for (int64_t i = 0; i < N - 1; ++i)"));
   CHECK(has(c.body, "f_1_0(A, B, i);"));
 }
+
+}  // namespace test_cut

@@ -3,6 +3,8 @@
 
 #include "lower/names.hpp"
 
+namespace test_names {
+
 using sdfg::lower::comment_text;
 using sdfg::lower::Names;
 using sdfg::lower::sanitised;
@@ -43,3 +45,5 @@ TEST_CASE("comments are one harmless line") {
   CHECK(comment_text("trigraph ?\?/") == "trigraph __/");
   CHECK(comment_text(std::string(500, 'x')).size() <= 83);
 }
+
+}  // namespace test_names

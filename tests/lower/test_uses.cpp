@@ -4,6 +4,8 @@
 #include "lower/uses.hpp"
 #include "support/graph_tools.hpp"
 
+namespace test_uses {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using sdfg::lower::Uses;
@@ -78,3 +80,5 @@ TEST_CASE("scalars written once before they are read are const") {
   CHECK(!u.written("A"));
   CHECK(!u.used("A"));
 }
+
+}  // namespace test_uses

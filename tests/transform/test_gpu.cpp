@@ -15,6 +15,8 @@
 #include "transform/gpu/split_reductions.hpp"
 #include "transform/gpu/to_host.hpp"
 
+namespace test_gpu {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using namespace sdfg::transform;
@@ -282,3 +284,5 @@ TEST_CASE("as maps of the host, registers of a block have one element per thread
   CHECK(m.g.containers.at("mine").rank() == 1);
   CHECK(m.g.containers.at("mine").layout.shape()[0] == symbolic::Expr(8));
 }
+
+}  // namespace test_gpu

@@ -4,6 +4,8 @@
 #include "support/graph_tools.hpp"
 #include "transform/lower_prepare/prepare.hpp"
 
+namespace test_lower_prepare {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using ir::ReduceOp;
@@ -198,3 +200,5 @@ TEST_CASE("connectors get their types") {
     CHECK(t->outputs[0].type == Type(ScalarType::kFloat64));
   }
 }
+
+}  // namespace test_lower_prepare

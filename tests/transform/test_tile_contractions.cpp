@@ -8,6 +8,8 @@
 #include "transform/gpu/prepare.hpp"
 #include "transform/gpu/tile_contractions.hpp"
 
+namespace test_tile_contractions {
+
 using namespace sdfg;
 using namespace sdfg::test;
 using namespace sdfg::transform;
@@ -353,3 +355,5 @@ TEST_CASE("optimisation level 0 and a skipped pass leave the kernel") {
     for (const ir::Container& c : m.g.containers) CHECK(c.storage != ir::Storage::kGpuShared);
   }
 }
+
+}  // namespace test_tile_contractions
