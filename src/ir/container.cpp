@@ -1,6 +1,9 @@
 // Layouts: where the elements of a container lie.
 #include "ir/container.hpp"
 
+#include <algorithm>
+#include <ranges>
+
 namespace sdfg::ir {
 
 using symbolic::Expr;
@@ -58,6 +61,37 @@ Layout Layout::strided(Extents shape, Extents strides, std::optional<Expr> total
   layout.offset_ = std::move(offset);
   layout.start_offset_ = std::move(start_offset);
   return layout;
+}
+
+symbolic::Expr Layout::elements_apart() const {
+  std::vector<std::size_t> order;  // innermost first
+  for (std::size_t d = rank(); d-- > 0;) {
+    if (!shape_[d].is_one()) order.push_back(d);
+  }
+  const auto steps_over = [&](const auto& dimensions) {
+    symbolic::Expr condition = symbolic::Expr::boolean(true), inner = 1;
+    for (const std::size_t d : dimensions) {
+      if (!(strides_[d] == inner)) condition = symbolic::logical_and(condition, symbolic::ge(strides_[d], inner));
+      inner = strides_[d] * shape_[d];
+    }
+    return condition;
+  };
+  if (std::ranges::all_of(order, [&](std::size_t d) { return strides_[d].constant().has_value(); })) {
+    std::ranges::stable_sort(order, {}, [&](std::size_t d) { return *strides_[d].constant(); });
+    return steps_over(order);
+  }
+  return symbolic::logical_or(steps_over(order), steps_over(order | std::views::reverse));
+}
+
+bool Layout::elements_meet() const {
+  for (std::size_t d = 0; d < rank(); ++d) {
+    if (shape_[d].is_one()) continue;
+    if (strides_[d].is_zero()) return true;
+    for (std::size_t e = 0; e < d; ++e) {
+      if (!shape_[e].is_one() && strides_[e] == strides_[d]) return true;
+    }
+  }
+  return false;
 }
 
 bool Layout::is_packed() const {

@@ -49,6 +49,11 @@ class Layout {
   bool is_packed() const;                                                 // C order without gaps, zero offsets
   symbolic::Expr num_elements() const;                                    // product of the shape
   symbolic::Expr address(std::span<const symbolic::Expr> indices) const;  // flat index of an element
+  // A condition under which no two elements share a place: every dimension steps over all inner ones, in declared or in
+  // reverse order (of constant strides: in their own order). True for packed layouts.
+  symbolic::Expr elements_apart() const;
+  // Two dimensions step alike, or one does not step: elements share places as soon as there are several along these.
+  bool elements_meet() const;
   Layout substituted(const symbolic::Substitution& by) const;
   symbolic::SymbolSet free_symbols() const;
   bool operator==(const Layout&) const = default;

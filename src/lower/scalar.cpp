@@ -258,6 +258,7 @@ void Lowering::finish_support() {
     for (const Text& v : c.values) all.add(v);
   }
   for (const IndexHelper& h : unit_.helpers) all.add(h.value);
+  all.add(unit_.accessors);
   for (const Function& f : unit_.functions) {
     for (const Parameter& p : f.parameters) all.add(p.type);
     all.statements(f.body);

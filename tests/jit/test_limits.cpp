@@ -138,6 +138,22 @@ TEST_CASE("an index outside an array of streams is reported, with bounds checks 
   }
 }
 
+TEST_CASE("bounds are checked against extents that are quotients and remainders") {
+  Builder g("quotients");
+  auto N = g.symbol("N"), K = g.symbol("K");
+  auto A = g.array<double>("A", {sdfg::ceil_div(N, 4), N % 4 + 1});
+  g.map({"i", 0, sdfg::ceil_div(N, 4)}, [&](auto i) { A(i + K, N % 4) = 2.0; });
+  Options o = plain();
+  o.check = EnumSet<Check>{Check::kBounds};
+  const auto f = compile<void(double*, std::int64_t, std::int64_t)>(g, o);
+  std::vector<double> a(4, 1.0);
+  f(a.data(), 5, 0);
+  CHECK(a == std::vector<double>{1, 2, 1, 2});
+  const Told outside = told([&] { f(a.data(), 5, 1); });
+  CHECK(outside.error_class == ErrorClass::kLaunch);
+  CHECK(contains(outside.message, "the index 2 is outside the extent 2 of"));
+}
+
 TEST_CASE("an index outside an array of one stream is reported") {
   Builder g("one_queue");
   auto K = g.symbol("K");

@@ -46,7 +46,7 @@ struct Result {
 Result tile(Device& m) {
   Result r;
   std::vector<std::string> lines;
-  r.changed = tile_contractions(m.g, &lines);
+  r.changed = tile_contractions(m.g, false, &lines);
   for (const std::string& l : lines) r.why += l + "\n";
   ir::check(m.g);
   ir::walk(m.g.body, [&](const ir::Element& e, const ir::Ancestors&) {
@@ -354,6 +354,32 @@ TEST_CASE("optimisation level 0 and a skipped pass leave the kernel") {
     prepare_for_device(m.g, {}, options, selection);
     for (const ir::Container& c : m.g.containers) CHECK(c.storage != ir::Storage::kGpuShared);
   }
+}
+
+TEST_CASE("a result whose elements share places is not computed by tiles") {
+  for (const auto& [first, second] : {std::pair{1, 1}, {1, 0}, {0, 1}, {2, 1}}) {
+    Device m;
+    m.product();
+    m.g.containers.find("C")->layout = ir::Layout::strided({256, 256}, {first, second});
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(says(r, "elements of 'C' may share a place"));
+  }
+  Device apart;
+  apart.product();
+  apart.g.containers.find("C")->layout = ir::Layout::strided({256, 256}, {3, 800});
+  CHECK(tile(apart).changed);
+}
+
+TEST_CASE("whether a symbolic stride keeps the elements of a result apart is decided at run time") {
+  Device m;
+  m.symbol("S");
+  m.product();
+  m.g.containers.find("C")->layout = ir::Layout::strided({256, 256}, {symbolic::Expr::symbol("S"), 1});
+  const Result r = tile(m);
+  CHECK(r.changed);
+  CHECK(says(r, "where the extents are worth it at run time"));
+  CHECK(ir::to_text(m.g).find("S >= 256") != std::string::npos);
 }
 
 }  // namespace test_tile_contractions

@@ -48,8 +48,8 @@ std::vector<Pass> passes_for_device(const PrepareOptions& host, const DeviceOpti
        }},
       // Before memory of kernels moves out: a product that is stored before it is summed needs none.
       {"tile_contractions", false,
-       [reductions, explanations](ir::Graph& g) {
-         if (reductions.opt_level > 0) tile_contractions(g, explanations);
+       [reductions, strict = device.strict, explanations](ir::Graph& g) {
+         if (reductions.opt_level > 0) tile_contractions(g, strict, explanations);
        }},
       // Before storages are decided: what is small enough for the host's stack is not for a thread.
       {"place_kernel_memory", true, [](ir::Graph& g) { place_kernel_memory(g); }},

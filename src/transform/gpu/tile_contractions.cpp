@@ -105,9 +105,17 @@ std::string size_text(const Tiles& t) {
   return std::to_string(t.rows) + " x " + std::to_string(t.columns) + " x " + std::to_string(t.summed);
 }
 
+bool accumulates_behind(const DeviceContraction& c) {
+  return std::ranges::any_of(c.after, [](const Piece& p) {
+    return std::ranges::any_of(std::get<ir::State>(p.element->kind).edges,
+                               [](const ir::Memlet& m) { return m.wcr.has_value(); });
+  });
+}
+
 class Tiling {
  public:
-  Tiling(ir::Graph& g, std::vector<std::string>* explanations) : g_(g), explanations_(explanations) {}
+  Tiling(ir::Graph& g, bool strict, std::vector<std::string>* explanations)
+      : g_(g), strict_(strict), explanations_(explanations) {}
 
   bool run() {
     visit(g_.body, ir::base_facts(g_));
@@ -142,6 +150,10 @@ class Tiling {
       explain(*item, "no tiles: its block size or launch bounds were set by hand");
       return;
     }
+    if (strict_ && accumulates_behind(*c)) {
+      explain(*item, "no tiles: what stands behind the sum accumulates, and SDFG_FP=strict fixes the order of that");
+      return;
+    }
     order_labels(g_, *c);
     choose(item, *c, facts);
   }
@@ -157,7 +169,11 @@ class Tiling {
     const Expr conditions[] = {symbolic::ge(rows, kLeastSide), symbolic::ge(columns, kLeastSide),
                                symbolic::ge(points_of(inner), kLeastSum), symbolic::ge(rows * columns, kLeastPoints),
                                symbolic::le(points_of(c.summed), halves * kSumPerBlock)};
-    Expr pays = Expr::boolean(true);
+    Expr pays = c.sum_is_local ? Expr::boolean(true) : simplified(ir::resolve(g_, c.sum)->layout.elements_apart());
+    if (pays.is_false()) {
+      explain(*item, "no tiles: elements of '" + c.sum + "' may share a place");
+      return;
+    }
     for (const Expr& condition : conditions) pays = symbolic::logical_and(pays, simplified(condition));
     const std::string what = "rows " + names_of(c.rows) + ", columns " + names_of(c.columns) +
                              (c.batch.empty() ? "" : ", batch " + names_of(c.batch)) + ", summed " + names_of(c.summed);
@@ -207,14 +223,15 @@ class Tiling {
   }
 
   ir::Graph& g_;
+  bool strict_;
   std::vector<std::string>* explanations_;
   bool changed_ = false;
 };
 
 }  // namespace
 
-bool tile_contractions(ir::Graph& g, std::vector<std::string>* explanations) {
-  return Tiling(g, explanations).run();
+bool tile_contractions(ir::Graph& g, bool strict, std::vector<std::string>* explanations) {
+  return Tiling(g, strict, explanations).run();
 }
 
 }  // namespace sdfg::transform

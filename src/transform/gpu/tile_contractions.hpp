@@ -13,9 +13,10 @@ namespace sdfg::transform {
 // a contraction over several dimensions, a convolution), becomes a product of matrices: parameters that move the result
 // with the first operand are flattened to rows, with the second to columns, those that only the operands have to the
 // summed dimension. Nothing is copied to form these matrices: addresses come from the flattened numbers. Each sum is
-// added up in the order that the kernel gives, onto what the result held. Where the extents decide at run time whether
+// added up in the order that the kernel gives, onto what the result held. `strict`: not where code behind the sum
+// accumulates, which would then need atomic operations. Where the extents decide at run time whether
 // tiles pay, a branch keeps the kernel beside them. Kernels whose block size was set by hand stay. `explanations` gets
 // a line per decision.
-bool tile_contractions(ir::Graph& g, std::vector<std::string>* explanations = nullptr);
+bool tile_contractions(ir::Graph& g, bool strict = false, std::vector<std::string>* explanations = nullptr);
 
 }  // namespace sdfg::transform
