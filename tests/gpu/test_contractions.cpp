@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <sdfg/compile.hpp>
 
+#include "compiled.hpp"
 #include "interpret/interpreter.hpp"
 #include "program_groups.hpp"
 
@@ -13,15 +14,7 @@ using namespace sdfg::test;
 namespace {
 
 Options emulated() {
-  Options o;
-  o.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
-  o.cache = CacheMode::kOff;
-  o.opt_level = 1;
-  return o;
-}
-
-AnyFunction compiled(const Made& made, const Options& options) {
-  return compile(sdfg::Graph(std::make_shared<const ir::Graph>(made.graph.clone())), options);
+  return options_on(DeviceChoice::Kind::kEmulated);
 }
 
 std::string difference(const Made& made, const AnyFunction& f, std::int64_t n, double tolerance) {
@@ -45,7 +38,7 @@ TEST_CASE("results of many blocks in large tiles") {
                             m.tasklet(m.kernel("b, i, j, k", "0:130, 0:N + 3, 0:N + 17, 0:17"), "o = x * y",
                                       {"x = gA[b, i, k]", "y = gB[b, j, k]"}, {"o = gC[b, i, j] | sum"});
                           }});
-  const AnyFunction f = compiled(made, emulated());
+  const AnyFunction f = compiled(made.graph, emulated());
   CHECK(f.explain().find("tiles of 128 x 128 x 16") != std::string::npos);
   CHECK(difference(made, f, 33, 1e-4).empty());
 }
@@ -64,15 +57,15 @@ TEST_CASE("explain names rows, columns and sums of a convolution, or why it has 
                              {"o = gY[n, h, w, c] | sum"});
                  }});
   };
-  const std::string tiled = compiled(convolution(false), emulated()).explain();
+  const std::string tiled = compiled(convolution(false).graph, emulated()).explain();
   INFO(tiled);
   CHECK(tiled.find("map 'n, h, w, c, y, x, d': a product of matrices by tiles of") != std::string::npos);
   CHECK(tiled.find("rows n h w, columns c, summed y x d") != std::string::npos);
-  const std::string kept = compiled(convolution(true), emulated()).explain();
+  const std::string kept = compiled(convolution(true).graph, emulated()).explain();
   CHECK(kept.find("no tiles: its block size or launch bounds were set by hand") != std::string::npos);
   Options off = emulated();
   off.skip_passes = std::vector<std::string>{"tile_contractions"};
-  CHECK(compiled(convolution(false), off).explain().find("tiles") == std::string::npos);
+  CHECK(compiled(convolution(false).graph, off).explain().find("tiles") == std::string::npos);
 }
 
 }  // namespace test_contractions

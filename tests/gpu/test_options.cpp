@@ -7,6 +7,7 @@
 #include <sdfg/log.hpp>
 
 #include "base/env.hpp"
+#include "compiled.hpp"
 #include "device/emulated/emulator.hpp"
 #include "jit/function_impl.hpp"
 #include "programs.hpp"
@@ -20,11 +21,7 @@ using namespace sdfg::test;
 namespace {
 
 Options emulated() {
-  Options o;
-  o.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
-  o.cache = CacheMode::kOff;
-  o.opt_level = 1;
-  return o;
+  return options_on(DeviceChoice::Kind::kEmulated);
 }
 
 // A copy in, a loop of a kernel, a copy out.
@@ -38,9 +35,6 @@ ir::Graph graph() {
   return std::move(m.g);
 }
 
-AnyFunction compiled(const ir::Graph& g, const Options& o) {
-  return compile(sdfg::Graph(std::make_shared<const ir::Graph>(g.clone())), o);
-}
 std::string source(const Options& o) {
   return compiled(graph(), o).source();
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "codegen/device_text.hpp"
+#include "compiled.hpp"
 #include "device/emulated/emulator.hpp"
 #include "interpret/interpreter.hpp"
 #include "ir/validate.hpp"
@@ -67,18 +68,6 @@ class Expected {
   Made made_;
   std::map<std::int64_t, Memory> results_;
 };
-
-Options base_options(DeviceChoice::Kind kind) {
-  Options o;
-  o.device = DeviceChoice{kind, 0};
-  o.cache = CacheMode::kOff;
-  o.opt_level = 1;
-  return o;
-}
-
-AnyFunction compiled(const Made& made, const Options& options) {
-  return compile(sdfg::Graph(std::make_shared<const ir::Graph>(made.graph.clone())), options);
-}
 
 // Runs `each` for every program and gathers what it says.
 std::string for_all(const std::function<std::string(const Program&, Expected&)>& each) {
@@ -145,7 +134,7 @@ TEST_CASE("the suite has at least eighty programs, each of its own name") {
 
 TEST_CASE("device programs as maps of the host") {
   const std::string failures = for_all([](const Program&, Expected& expected) {
-    const AnyFunction f = compiled(expected.made(), base_options(DeviceChoice::Kind::kCpu));
+    const AnyFunction f = compiled(expected.made().graph, options_on(DeviceChoice::Kind::kCpu));
     return run_extents(expected, f, {0, 1, 7, 32, 37});
   });
   INFO(failures);
@@ -159,7 +148,7 @@ TEST_CASE("device programs on the emulated device") {
     for (std::size_t b = 0; b < blocks().size(); ++b) {
       if (p.blocks_given && b != 2) continue;
       // Over the suite every block size meets every stream mode, and every extent every schedule.
-      Options o = base_options(DeviceChoice::Kind::kEmulated);
+      Options o = options_on(DeviceChoice::Kind::kEmulated);
       o.gpu_block_size = BlockSize{blocks()[b].threads};
       o.verify = b == 2;  // every pass leaves a valid graph
       o.gpu_graphs = std::array{Toggle::kOn, Toggle::kAuto, Toggle::kOff, Toggle::kOn}[(turn + b) % 4];
@@ -168,7 +157,7 @@ TEST_CASE("device programs on the emulated device") {
                           std::to_string(blocks()[b].threads[1]) + "x" + std::to_string(blocks()[b].threads[2]) +
                           ", streams " + std::to_string(*o.gpu_streams);
       try {
-        const AnyFunction f = compiled(expected.made(), o);
+        const AnyFunction f = compiled(expected.made().graph, o);
         for (const Order schedule : {Order::kForward, Order::kReverse, Order::kRandom}) {
           const bool every = (b == 1 || b == 2) && !p.heavy;
           if (!every && static_cast<std::size_t>(schedule) != (turn + b) % 3) continue;
@@ -179,7 +168,7 @@ TEST_CASE("device programs on the emulated device") {
           settings.uninitialised = true;
           device.set_settings(settings);
           const std::string failure =
-              p.persistent ? run_extents(expected, compiled(expected.made(), o), {37})
+              p.persistent ? run_extents(expected, compiled(expected.made().graph, o), {37})
                            : run_extents(expected, f, p.heavy ? std::vector<std::int64_t>{1, 33} : blocks()[b].extents);
           if (!failure.empty())
             return where + ", schedule " + std::to_string(static_cast<int>(schedule)) + ": " + failure;
@@ -205,11 +194,11 @@ TEST_CASE("device programs on a GPU") {
   const std::string failures = for_all([&](const Program& p, Expected& expected) -> std::string {
     for (std::size_t b = 0; b < blocks().size(); ++b) {
       if (p.blocks_given && b != 2) continue;
-      Options o = base_options(DeviceChoice::Kind::kCuda);
+      Options o = options_on(DeviceChoice::Kind::kCuda);
       o.gpu_block_size = BlockSize{blocks()[b].threads};
       o.gpu_streams = std::array{0, -1, 2}[(turn + b) % 3];
       o.gpu_graphs = std::array{Toggle::kOn, Toggle::kAuto, Toggle::kOff, Toggle::kOn}[(turn + b) % 4];
-      const AnyFunction f = compiled(expected.made(), o);
+      const AnyFunction f = compiled(expected.made().graph, o);
       const std::string failure =
           run_extents(expected, f, p.persistent ? std::vector<std::int64_t>{37} : blocks()[b].extents);
       if (!failure.empty()) return "block " + std::to_string(blocks()[b].threads[0]) + ": " + failure;

@@ -5,6 +5,7 @@
 #include <sdfg/compile.hpp>
 #include <sdfg/device.hpp>
 
+#include "compiled.hpp"
 #include "device/emulated/emulator.hpp"
 #include "programs.hpp"
 #include "runtime/repeat.hpp"
@@ -55,10 +56,6 @@ void kernel(Maker& m, ir::Sequence& in, const std::string& i, const std::string&
 void two_kernels(Maker& m, ir::Sequence& t) {
   kernel(m, t, "i", "x", "y");
   kernel(m, t, "j", "y", "x");
-}
-
-AnyFunction compiled(const ir::Graph& g, const Options& o) {
-  return compile(sdfg::Graph(std::make_shared<const ir::Graph>(g.clone())), o);
 }
 
 std::string source(const ir::Graph& g, const Options& o = emulated()) {
