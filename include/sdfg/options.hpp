@@ -51,8 +51,8 @@ struct HostMaps {
   bool operator==(const HostMaps&) const = default;
 };
 
-/// Floating-point freedoms of generated code. Text: "strict", "default", or a list of "contract", "reassociate",
-/// "finite", "fast".
+/// Floating-point freedoms of generated code. Text: "strict", "default" ("contract"), or a list of "contract",
+/// "reassociate", "finite", "approximate", "fast" (these four) and "scalar-math" (no vector math); "none" of them.
 struct FloatingPoint {
   bool contract = true;      ///< fused multiply-add within an expression, as C++ allows it
   bool reassociate = false;  ///< sums and products in any order, signs of zeros lost
@@ -79,7 +79,7 @@ struct BlockSize {
 
 enum class Toggle : std::uint8_t { kAuto, kOn, kOff };
 
-/// Checks compiled into the code; each reports the element at fault.
+/// Checks compiled into the code; each reports the element at fault. kBounds: of host code, views and copies too.
 enum class Check : std::uint8_t { kBounds, kRaces, kNan, kUninitialised };
 
 /// Compare results with the reference interpreter.

@@ -81,10 +81,25 @@ std::string write_some(const EnumSet<E>& value) {
   return env::write_set(env::rows(kTable), value);
 }
 
+std::vector<std::string> no_words() {
+  return {};
+}
+// What stands for this machine; names of processors are the compiler's.
+std::vector<std::string> words_of_cpu() {
+  return {"host", "native"};
+}
+std::vector<std::string> words_of_gpu() {
+  return {"host"};
+}
+template <const auto& kTable>
+std::vector<std::string> words() {
+  return env::words_in(env::rows(kTable));
+}
+
 enum class Key : std::uint8_t { kIn, kOut };
 
-// A row: `kField` of Options, read and written by two functions.
-template <auto kField, auto kRead, auto kWrite>
+// A row: `kField` of Options, read and written by two functions; the words that the first one knows.
+template <auto kField, auto kRead, auto kWrite, auto kWords>
 constexpr Variable row(std::string_view name, std::string_view type, std::string_view default_value,
                        std::string_view help, Key key) {
   return {
@@ -95,85 +110,86 @@ constexpr Variable row(std::string_view name, std::string_view type, std::string
       key == Key::kIn,
       [](Options& options, std::string_view value, std::string_view where) { options.*kField = kRead(value, where); },
       [](const Options& options) { return (options.*kField).has_value(); },
-      [](const Options& options) { return options.*kField ? kWrite(*(options.*kField)) : std::string(); }};
+      [](const Options& options) { return options.*kField ? kWrite(*(options.*kField)) : std::string(); },
+      kWords};
 }
 
 // clang-format off
 constexpr Variable kVariables[] = {
-  row<&Options::device, env::read_device, env::write_device>(
+  row<&Options::device, env::read_device, env::write_device, env::words_of_device>(
       "SDFG_DEVICE", "auto, cpu, cuda, cuda:N, emulated", "auto", "where graphs run", Key::kIn),
-  row<&Options::host_maps, env::read_host_maps, env::write_host_maps>(
+  row<&Options::host_maps, env::read_host_maps, env::write_host_maps, env::words_of_host_maps>(
       "SDFG_HOST_MAPS", "off, auto, or labels", "off", "maps that stay on the host when a graph is offloaded", Key::kIn),
-  row<&Options::opt_level, read_int<0, 3>, write_integer>(
+  row<&Options::opt_level, read_int<0, 3>, write_integer, no_words>(
       "SDFG_OPT", "0 to 3", "3", "effort of graph passes and of the compiler", Key::kIn),
-  row<&Options::passes, read_names, write_names>(
+  row<&Options::passes, read_names, write_names, no_words>(
       "SDFG_PASSES", "list of passes", "", "replaces the pipeline of graph passes", Key::kIn),
-  row<&Options::skip_passes, read_names, write_names>(
+  row<&Options::skip_passes, read_names, write_names, no_words>(
       "SDFG_SKIP_PASSES", "list of passes", "", "takes passes out of the pipeline", Key::kIn),
-  row<&Options::fp, env::read_fp, env::write_fp>(
-      "SDFG_FP", "strict, default, or a list of contract, reassociate, finite, fast", "default",
-      "freedoms of floating-point arithmetic; strict also uses scalar libm only", Key::kIn),
-  row<&Options::num_threads, read_int<0, 4096>, write_integer>(
+  row<&Options::fp, env::read_fp, env::write_fp, env::words_of_fp>(
+      "SDFG_FP", "strict, default, or a list of contract, reassociate, finite, approximate, scalar-math, fast, none", "default",
+      "freedoms of floating-point arithmetic; default: contract; fast: the first four; none: none of them; scalar-math: scalar libm only; strict: none, with scalar-math", Key::kIn),
+  row<&Options::num_threads, read_int<0, 4096>, write_integer, no_words>(
       "SDFG_NUM_THREADS", "0 to 4096", "0", "threads of parallel maps; 0 means all usable cores", Key::kOut),
-  row<&Options::threads_backend, read_one<kBackends>, write_one<kBackends, ThreadsBackend>>(
+  row<&Options::threads_backend, read_one<kBackends>, write_one<kBackends, ThreadsBackend>, words<kBackends>>(
       "SDFG_THREADS_BACKEND", "own, libomp", "own", "what runs parallel maps; libomp is for comparison", Key::kOut),
-  row<&Options::target_cpu, read_text, same_text>(
-      "SDFG_TARGET_CPU", "host or a CPU name", "host", "CPU to compile for", Key::kOut),
-  row<&Options::gpu_arch, read_text, same_text>(
+  row<&Options::target_cpu, read_text, same_text, words_of_cpu>(
+      "SDFG_TARGET_CPU", "host (or native), or a CPU name", "host", "CPU to compile for", Key::kOut),
+  row<&Options::gpu_arch, read_text, same_text, words_of_gpu>(
       "SDFG_GPU_ARCH", "host or sm_NN", "host", "GPU architecture to compile for", Key::kOut),
-  row<&Options::cache, read_one<kCacheModes>, write_one<kCacheModes, CacheMode>>(
+  row<&Options::cache, read_one<kCacheModes>, write_one<kCacheModes, CacheMode>, words<kCacheModes>>(
       "SDFG_CACHE", "on, off, memory, readonly, refresh", "on",
       "memory: no disk; readonly: disk entries are read only; refresh: compile anew and write", Key::kOut),
-  row<&Options::cache_dir, read_text, same_text>(
+  row<&Options::cache_dir, read_text, same_text, no_words>(
       "SDFG_CACHE_DIR", "folder", "", "disk cache; by default $XDG_CACHE_HOME/sdfg or ~/.cache/sdfg", Key::kOut),
-  row<&Options::cache_max_size, env::read_bytes, write_integer>(
-      "SDFG_CACHE_MAX_SIZE", "bytes, with K, M, G, T", "1G", "cap of the disk cache; 0 means none", Key::kOut),
-  row<&Options::cache_max_age, env::read_seconds, write_integer>(
+  row<&Options::cache_max_size, env::read_bytes, write_integer, env::words_of_bytes>(
+      "SDFG_CACHE_MAX_SIZE", "bytes, or with a unit: B, K, KB, KiB, M, MB, MiB, G, GB, GiB, T, TB, TiB, all by powers of 1024", "1G", "cap of the disk cache; 0 means none", Key::kOut),
+  row<&Options::cache_max_age, env::read_seconds, write_integer, env::words_of_seconds>(
       "SDFG_CACHE_MAX_AGE", "seconds, or with s, m, h, d", "90d",
       "entries that nobody used for so long are removed; 0 means never", Key::kOut),
-  row<&Options::compile_threads, read_int<0, 256>, write_integer>(
+  row<&Options::compile_threads, read_int<0, 256>, write_integer, no_words>(
       "SDFG_COMPILE_THREADS", "0 to 256", "0", "compilations at once; 0 means the usable cores, at most 8", Key::kOut),
-  row<&Options::compile_mode, read_one<kCompileModes>, write_one<kCompileModes, CompileMode>>(
+  row<&Options::compile_mode, read_one<kCompileModes>, write_one<kCompileModes, CompileMode>, words<kCompileModes>>(
       "SDFG_COMPILE_MODE", "inproc, helper", "inproc", "Clang in this process or in a helper process", Key::kOut),
-  row<&Options::compile_timeout, env::read_seconds, write_integer>(
+  row<&Options::compile_timeout, env::read_seconds, write_integer, env::words_of_seconds>(
       "SDFG_COMPILE_TIMEOUT", "seconds, or with s, m, h, d", "0", "limit of one compilation; 0 means none", Key::kOut),
-  row<&Options::gpu_block_size, env::read_block_size, env::write_block_size>(
+  row<&Options::gpu_block_size, env::read_block_size, env::write_block_size, no_words>(
       "SDFG_GPU_BLOCK_SIZE", "N, NxM or NxMxK", "128", "threads per block of kernels that don't say", Key::kIn),
-  row<&Options::gpu_streams, read_int<-1, 1024>, write_integer>(
+  row<&Options::gpu_streams, read_int<-1, 1024>, write_integer, no_words>(
       "SDFG_GPU_STREAMS", "-1 to 1024", "0", "0: as many as useful; -1: the null stream only; N: that many in turn", Key::kIn),
-  row<&Options::gpu_graphs, read_one<kToggles>, write_one<kToggles, Toggle>>(
+  row<&Options::gpu_graphs, read_one<kToggles>, write_one<kToggles, Toggle>, words<kToggles>>(
       "SDFG_GPU_GRAPHS", "auto, on, off", "auto", "record repeated launches as CUDA graphs", Key::kIn),
-  row<&Options::gpu_sync, env::read_bool, write_bool>(
-      "SDFG_GPU_SYNC", "0, 1", "0", "wait and check after each launch, to name the kernel at fault", Key::kIn),
-  row<&Options::gpu_pool_max, env::read_bytes, write_integer>(
-      "SDFG_GPU_POOL_MAX", "bytes, with K, M, G, T", "0", "cap of unused GPU memory kept for later; 0 means none", Key::kOut),
-  row<&Options::check, read_some<kChecks>, write_some<kChecks, Check>>(
+  row<&Options::gpu_sync, env::read_bool, write_bool, env::words_of_bool>(
+      "SDFG_GPU_SYNC", "0, no, off, false, or 1, yes, on, true", "0", "wait and check after each launch, to name the kernel at fault", Key::kIn),
+  row<&Options::gpu_pool_max, env::read_bytes, write_integer, env::words_of_bytes>(
+      "SDFG_GPU_POOL_MAX", "bytes, or with a unit: B, K, KB, KiB, M, MB, MiB, G, GB, GiB, T, TB, TiB, all by powers of 1024", "0", "cap of unused GPU memory kept for later; 0 means none", Key::kOut),
+  row<&Options::check, read_some<kChecks>, write_some<kChecks, Check>, words<kChecks>>(
       "SDFG_CHECK", "list of bounds, races, nan, uninitialised", "", "slower code that reports the element at fault", Key::kIn),
-  row<&Options::verify, env::read_bool, write_bool>(
-      "SDFG_VERIFY", "0, 1", "0", "validate the graph after every pass", Key::kOut),
-  row<&Options::validate, read_one<kValidateModes>, write_one<kValidateModes, ValidateMode>>(
+  row<&Options::verify, env::read_bool, write_bool, env::words_of_bool>(
+      "SDFG_VERIFY", "0, no, off, false, or 1, yes, on, true", "0", "validate the graph after every pass", Key::kOut),
+  row<&Options::validate, read_one<kValidateModes>, write_one<kValidateModes, ValidateMode>, words<kValidateModes>>(
       "SDFG_VALIDATE", "off, first, always", "off", "compare results of calls with the reference interpreter", Key::kOut),
-  row<&Options::dump, read_some<kDumps>, write_some<kDumps, Dump>>(
+  row<&Options::dump, read_some<kDumps>, write_some<kDumps, Dump>, words<kDumps>>(
       "SDFG_DUMP", "list of graph, passes, source, ir, asm, ptx, sass, dot, html", "", "what to write into files", Key::kOut),
-  row<&Options::dump_dir, read_text, same_text>(
+  row<&Options::dump_dir, read_text, same_text, no_words>(
       "SDFG_DUMP_DIR", "folder", "sdfg-dump", "where dumps go", Key::kOut),
-  row<&Options::log, env::read_log, env::write_log>(
+  row<&Options::log, env::read_log, env::write_log, env::words_of_log>(
       "SDFG_LOG", "LEVEL or LOGGER=LEVEL, in a list", "",
       "loggers: build, pass, codegen, compile, cache, device, call; levels: trace, debug, info, warning, error, off", Key::kOut),
-  row<&Options::log_file, read_text, same_text>(
+  row<&Options::log_file, read_text, same_text, no_words>(
       "SDFG_LOG_FILE", "file", "", "where the log goes; by default standard error", Key::kOut),
-  row<&Options::debug, read_int<0, 7>, write_integer>(
+  row<&Options::debug, read_int<0, 7>, write_integer, no_words>(
       "SDFG_DEBUG", "0 to 7", "0",
       "1 totals, 2 a line per kernel, 3 decisions of passes, 4 source, 5 graphs, 6 all passes, 7 assembly", Key::kOut),
-  row<&Options::trace, read_text, same_text>(
+  row<&Options::trace, read_text, same_text, no_words>(
       "SDFG_TRACE", "file", "", "trace of passes, compilations, calls, kernels and copies for Perfetto", Key::kOut),
-  row<&Options::profile, read_some<kProfiles>, write_some<kProfiles, Profile>>(
+  row<&Options::profile, read_some<kProfiles>, write_some<kProfiles, Profile>, words<kProfiles>>(
       "SDFG_PROFILE", "list of table, perf, gdb", "",
       "table: time per element at exit; perf: map file for perf; gdb: code registered with debuggers", Key::kIn),
-  row<&Options::repro, env::read_reproducer, env::write_reproducer>(
+  row<&Options::repro, env::read_reproducer, env::write_reproducer, env::words_of_reproducer>(
       "SDFG_REPRO_DIR", "FOLDER or always:FOLDER", "", "writes a bundle that reproduces an error, or every compilation", Key::kOut),
-  row<&Options::style, env::read_style, env::write_style>(
-      "SDFG_STYLE", "list of [no-]comments, index-helpers, const-locals, braces, hoist-loops", "",
+  row<&Options::style, env::read_style, env::write_style, env::words_of_style>(
+      "SDFG_STYLE", "list of comments, index-helpers, const-locals, braces, hoist-loops, or no-comments, no-index-helpers, no-const-locals, no-braces, no-hoist-loops", "",
       "spelling of the generated source", Key::kIn),
 };
 // clang-format on

@@ -16,11 +16,13 @@ struct Variable {
   std::string_view default_value;  // as one would write it
   std::string_view help;
   bool in_key;  // influences generated code
-  // Throws Error naming `where` (the variable or the field), the value and the nearest valid value.
+  // Throws Error naming `where` (the variable or the field), the value and the nearest valid value or an example.
   void (*read)(Options& options, std::string_view value, std::string_view where);
   // Empty when the field is unset. read(write(x)) gives x.
   bool (*is_set)(const Options& options);
   std::string (*write)(const Options& options);
+  // Words that `read` knows: names, units, prefixes. `type` or `help` lists each.
+  std::vector<std::string> (*words)();
 };
 
 std::span<const Variable> variables();

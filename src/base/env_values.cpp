@@ -38,20 +38,30 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && edit_distance(a, b) == 0;
 }
 
+// A number beyond the largest is told the largest in its own unit.
 std::int64_t read_quantity(std::string_view value, std::string_view where, std::span<const Unit> units,
                            std::string_view expected, std::string_view example) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || number < 0) bad_value(where, value, expected, number < 0 ? "0" : example);
+  if (error == std::errc::invalid_argument) bad_form(where, value, expected, example);
   const std::string_view suffix = trimmed(std::string_view(end, value.data() + value.size()));
-  if (suffix.empty()) return number;
-  for (const Unit& unit : units) {
-    if (!equal_ignoring_case(unit.suffix, suffix)) continue;
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(number, unit.factor, &product)) bad_value(where, value, expected, std::to_string(kMost));
-    return product;
+  std::int64_t factor = 1;
+  if (!suffix.empty()) {
+    const auto unit = std::ranges::find_if(units, [&](const Unit& u) { return equal_ignoring_case(u.suffix, suffix); });
+    if (unit == units.end()) bad_form(where, value, expected, example);
+    factor = unit->factor;
   }
-  bad_value(where, value, expected, example);
+  if (value.starts_with('-')) bad_value(where, value, expected, "0");
+  std::int64_t product = 0;
+  if (error == std::errc::result_out_of_range || __builtin_mul_overflow(number, factor, &product))
+    bad_value(where, value, expected, std::to_string(kMost / factor) + std::string(suffix));
+  return product;
+}
+
+std::vector<std::string> suffixes(std::span<const Unit> units) {
+  std::vector<std::string> words;
+  for (const Unit& unit : units) words.emplace_back(unit.suffix);
+  return words;
 }
 
 struct StyleName {
@@ -74,6 +84,37 @@ constexpr Named<Logger> kLoggers[] = {{"build", Logger::kBuild},     {"pass", Lo
                                       {"cache", Logger::kCache},     {"device", Logger::kDevice},
                                       {"call", Logger::kCall}};
 
+constexpr Named<bool> kBools[] = {{"1", true},   {"0", false},  {"on", true},   {"off", false},
+                                  {"yes", true}, {"no", false}, {"true", true}, {"false", false}};
+constexpr Named<DeviceChoice::Kind> kDevices[] = {{"auto", DeviceChoice::Kind::kAuto},
+                                                  {"cpu", DeviceChoice::Kind::kCpu},
+                                                  {"cuda", DeviceChoice::Kind::kCuda},
+                                                  {"emulated", DeviceChoice::Kind::kEmulated}};
+constexpr Named<HostMaps::Mode> kHostMaps[] = {{"off", HostMaps::Mode::kOff}, {"auto", HostMaps::Mode::kAuto}};
+
+enum class FpWord : std::uint8_t {
+  kContract,
+  kReassociate,
+  kFinite,
+  kApproximate,
+  kScalarMath,
+  kNone,
+  kFast,
+  kStrict,
+  kDefault
+};
+constexpr Named<FpWord> kFpWords[] = {{"contract", FpWord::kContract},
+                                      {"reassociate", FpWord::kReassociate},
+                                      {"finite", FpWord::kFinite},
+                                      {"approximate", FpWord::kApproximate},
+                                      {"scalar-math", FpWord::kScalarMath},
+                                      {"none", FpWord::kNone},
+                                      {"fast", FpWord::kFast},
+                                      {"strict", FpWord::kStrict},
+                                      {"default", FpWord::kDefault}};
+
+constexpr std::string_view kAlways = "always:";
+
 FloatingPoint fast() {
   FloatingPoint fp;
   fp.reassociate = fp.finite = fp.approximate = true;
@@ -95,8 +136,17 @@ void bad_value(std::string_view where, std::string_view value, std::string_view 
               {}, hint);
 }
 
+void bad_form(std::string_view where, std::string_view value, std::string_view expected, std::string_view example) {
+  throw Error(ErrorClass::kUsage,
+              std::string(where) + " has the value '" + std::string(value) + "', but takes " + std::string(expected),
+              {}, "an example is '" + std::string(example) + "'");
+}
+
 std::string_view nearest_in(std::string_view value, std::span<const std::string_view> names) {
-  return nearest_of(value, names);
+  const std::string_view nearest = nearest_name(value, names);
+  // Words of one or two letters are within the allowed distance of anything as short.
+  const auto letters = static_cast<int>(std::max(value.size(), nearest.size()));
+  return edit_distance(value, nearest) < letters ? nearest : std::string_view();
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -131,20 +181,16 @@ std::int64_t read_integer(std::string_view value, std::string_view where, std::i
                                    : "an integer from " + std::to_string(least) + " to " + std::to_string(most);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc::result_out_of_range) {
-    bad_value(where, value, expected, std::to_string(value.starts_with('-') ? least : most));
-  }
-  if (error != std::errc() || end != value.data() + value.size())
-    bad_value(where, value, expected, std::to_string(least));
-  if (number < least || number > most)
-    bad_value(where, value, expected, std::to_string(std::clamp(number, least, most)));
+  if (error == std::errc::invalid_argument || end != value.data() + value.size())
+    bad_form(where, value, expected, std::to_string(std::clamp<std::int64_t>(1, least, most)));
+  if (error == std::errc::result_out_of_range) number = value.starts_with('-') ? least : most;
+  const std::int64_t nearest = std::clamp(number, least, most);
+  if (error != std::errc() || nearest != number) bad_value(where, value, expected, std::to_string(nearest));
   return number;
 }
 
 bool read_bool(std::string_view value, std::string_view where) {
-  static constexpr Named<bool> kNames[] = {{"1", true},   {"0", false},  {"on", true},   {"off", false},
-                                           {"yes", true}, {"no", false}, {"true", true}, {"false", false}};
-  return read_enum<bool>(kNames, value, where, "one of ");
+  return read_enum<bool>(kBools, value, where, "one of ");
 }
 
 std::int64_t read_bytes(std::string_view value, std::string_view where) {
@@ -156,10 +202,6 @@ std::int64_t read_seconds(std::string_view value, std::string_view where) {
 }
 
 DeviceChoice read_device(std::string_view value, std::string_view where) {
-  static constexpr Named<DeviceChoice::Kind> kNames[] = {{"auto", DeviceChoice::Kind::kAuto},
-                                                         {"cpu", DeviceChoice::Kind::kCpu},
-                                                         {"cuda", DeviceChoice::Kind::kCuda},
-                                                         {"emulated", DeviceChoice::Kind::kEmulated}};
   DeviceChoice choice;
   if (value.starts_with("cuda:")) {
     choice.kind = DeviceChoice::Kind::kCuda;
@@ -169,7 +211,7 @@ DeviceChoice read_device(std::string_view value, std::string_view where) {
   }
   // Nearest in letters would be "cpu".
   if (value == "gpu") bad_value(where, value, "cuda:N or one of auto, cpu, cuda, emulated", "cuda");
-  choice.kind = read_enum<DeviceChoice::Kind>(kNames, value, where, "cuda:N or one of ");
+  choice.kind = read_enum<DeviceChoice::Kind>(kDevices, value, where, "cuda:N or one of ");
   return choice;
 }
 
@@ -184,10 +226,11 @@ std::string write_device(const DeviceChoice& value) {
 }
 
 HostMaps read_host_maps(std::string_view value, std::string_view where) {
-  if (value == "off") return {};
-  if (value == "auto") return {HostMaps::Mode::kAuto, {}};
+  for (const Named<HostMaps::Mode>& row : kHostMaps) {
+    if (row.name == value) return {row.value, {}};
+  }
   HostMaps maps{HostMaps::Mode::kNamed, split_list(value)};
-  if (maps.labels.empty()) bad_value(where, value, "off, auto, or labels of maps", "off");
+  if (maps.labels.empty()) bad_form(where, value, "off, auto, or labels of maps", "off");
   return maps;
 }
 
@@ -203,42 +246,21 @@ std::string write_host_maps(const HostMaps& value) {
 FloatingPoint read_fp(std::string_view value, std::string_view where) {
   if (value == "strict") return strict();
   if (value == "default") return {};
-  enum class Item : std::uint8_t {
-    kContract,
-    kReassociate,
-    kFinite,
-    kApproximate,
-    kScalarMath,
-    kNone,
-    kFast,
-    kStrict,
-    kDefault
-  };
-  static constexpr Named<Item> kNames[] = {{"contract", Item::kContract},
-                                           {"reassociate", Item::kReassociate},
-                                           {"finite", Item::kFinite},
-                                           {"approximate", Item::kApproximate},
-                                           {"scalar-math", Item::kScalarMath},
-                                           {"none", Item::kNone},
-                                           {"fast", Item::kFast},
-                                           {"strict", Item::kStrict},
-                                           {"default", Item::kDefault}};
   FloatingPoint fp;
   fp.contract = false;
   const std::vector<std::string> items = split_list(value);
-  if (items.empty())
-    bad_value(where, value, "strict, default, or a list of contract, reassociate, finite, fast", "default");
+  if (items.empty()) bad_form(where, value, "strict, default, or a list of " + names_of(rows(kFpWords)), "default");
   for (const std::string& item : items) {
-    switch (read_enum<Item>(kNames, item, where, "strict, default, or a list of ")) {
-      case Item::kContract: fp.contract = true; break;
-      case Item::kReassociate: fp.reassociate = true; break;
-      case Item::kFinite: fp.finite = true; break;
-      case Item::kApproximate: fp.approximate = true; break;
-      case Item::kScalarMath: fp.vector_math = false; break;
-      case Item::kNone: break;
-      case Item::kFast: fp.contract = fp.reassociate = fp.finite = fp.approximate = true; break;
-      case Item::kStrict:
-      case Item::kDefault: bad_value(where, value, "strict or default only alone, not in a list", item);
+    switch (read_enum<FpWord>(kFpWords, item, where, "strict, default, or a list of ")) {
+      case FpWord::kContract: fp.contract = true; break;
+      case FpWord::kReassociate: fp.reassociate = true; break;
+      case FpWord::kFinite: fp.finite = true; break;
+      case FpWord::kApproximate: fp.approximate = true; break;
+      case FpWord::kScalarMath: fp.vector_math = false; break;
+      case FpWord::kNone: break;
+      case FpWord::kFast: fp.contract = fp.reassociate = fp.finite = fp.approximate = true; break;
+      case FpWord::kStrict:
+      case FpWord::kDefault: bad_value(where, value, "strict or default only alone, not in a list", item);
     }
   }
   return fp;
@@ -261,25 +283,32 @@ std::string write_fp(const FloatingPoint& value) {
 BlockSize read_block_size(std::string_view value, std::string_view where) {
   static constexpr std::string_view kExpected =
       "up to three numbers such as 128 or 16x16, with a product of at most 1024";
-  BlockSize size;
-  size.threads = {1, 1, 1};
-  std::size_t dimension = 0;
-  std::int64_t product = 1;
-  std::string_view rest = value;
-  while (true) {
+  std::vector<int> numbers;
+  for (std::string_view rest = value;;) {
     const std::size_t cross = std::min(rest.find('x'), rest.size());
     const std::string_view item = rest.substr(0, cross);
     int number = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (dimension == 3 || error != std::errc() || end != item.data() + item.size() || number < 1) {
-      bad_value(where, value, kExpected, "128");
-    }
-    size.threads[dimension++] = number;
-    product *= number;
-    if (product > 1024) bad_value(where, value, kExpected, "1024");
-    if (cross == rest.size()) return size;
+    if (numbers.size() == 3 || error == std::errc::invalid_argument || end != item.data() + item.size())
+      bad_form(where, value, kExpected, "16x16");
+    if (error == std::errc::result_out_of_range) number = item.starts_with('-') ? 0 : std::numeric_limits<int>::max();
+    numbers.push_back(number);
+    if (cross == rest.size()) break;
     rest.remove_prefix(cross + 1);
   }
+  BlockSize size;
+  size.threads = {1, 1, 1};
+  int room = 1024;
+  bool fits = true;
+  std::string nearest;
+  for (std::size_t d = 0; d < numbers.size(); ++d) {
+    size.threads[d] = std::clamp(numbers[d], 1, room);
+    room /= size.threads[d];
+    fits = fits && size.threads[d] == numbers[d];
+    nearest += (d > 0 ? "x" : "") + std::to_string(size.threads[d]);
+  }
+  if (!fits) bad_value(where, value, kExpected, nearest);
+  return size;
 }
 
 std::string write_block_size(const BlockSize& value) {
@@ -316,23 +345,20 @@ std::string write_log(const LogFilter& value) {
 }
 
 Reproducer read_reproducer(std::string_view value, std::string_view) {
-  static constexpr std::string_view kAlways = "always:";
   if (value.starts_with(kAlways)) return {std::string(value.substr(kAlways.size())), true};
   return {std::string(value), false};
 }
 
 std::string write_reproducer(const Reproducer& value) {
-  return (value.always ? "always:" : "") + value.folder;
+  return std::string(value.always ? kAlways : "") + value.folder;
 }
 
 EnumSet<Style> read_style(std::string_view value, std::string_view where) {
   EnumSet<Style> set;
-  std::vector<std::string> names;
   for (const StyleName& style : kStyles) {
     if (style.on_by_default) set.insert(style.value);
-    names.emplace_back(style.name);
-    names.push_back("no-" + std::string(style.name));
   }
+  const std::vector<std::string> names = words_of_style();
   for (const std::string& item : split_list(value)) {
     const bool off = item.starts_with("no-");
     const std::string_view name = std::string_view(item).substr(off ? 3 : 0);
@@ -357,6 +383,41 @@ std::string write_style(const EnumSet<Style>& value) {
     items.push_back((style.on_by_default ? "no-" : "") + std::string(style.name));
   }
   return join_list(items);
+}
+
+std::vector<std::string> words_of_bool() {
+  return words_in(rows(kBools));
+}
+std::vector<std::string> words_of_bytes() {
+  return suffixes(kByteUnits);
+}
+std::vector<std::string> words_of_seconds() {
+  return suffixes(kTimeUnits);
+}
+std::vector<std::string> words_of_device() {
+  return words_in(rows(kDevices));
+}
+std::vector<std::string> words_of_host_maps() {
+  return words_in(rows(kHostMaps));
+}
+std::vector<std::string> words_of_fp() {
+  return words_in(rows(kFpWords));
+}
+std::vector<std::string> words_of_log() {
+  std::vector<std::string> words = words_in(rows(kLoggers));
+  for (const Named<LogLevel>& level : kLevels) words.emplace_back(level.name);
+  return words;
+}
+std::vector<std::string> words_of_reproducer() {
+  return {std::string(kAlways)};
+}
+std::vector<std::string> words_of_style() {
+  std::vector<std::string> words;
+  for (const StyleName& style : kStyles) {
+    words.emplace_back(style.name);
+    words.push_back("no-" + std::string(style.name));
+  }
+  return words;
 }
 
 }  // namespace sdfg::env

@@ -22,9 +22,13 @@ std::span<const Named<E>> rows(const Named<E> (&table)[kSize]) {
   return table;
 }
 
-// The value of `where` is wrong: an Error of class usage.
+// The value of `where` is wrong: an Error of class usage. `nearest`, if there is one, is valid and close to what was
+// written: a word with few other letters, or the bound of a number that is out of range.
 [[noreturn]] void bad_value(std::string_view where, std::string_view value, std::string_view expected,
                             std::string_view nearest);
+// The same for text of another form, of which nothing can be said to be near.
+[[noreturn]] void bad_form(std::string_view where, std::string_view value, std::string_view expected,
+                           std::string_view example);
 
 std::vector<std::string> split_list(std::string_view text);
 std::string join_list(std::span<const std::string> items);
@@ -41,6 +45,18 @@ BlockSize read_block_size(std::string_view value, std::string_view where);
 LogFilter read_log(std::string_view value, std::string_view where);
 Reproducer read_reproducer(std::string_view value, std::string_view where);
 EnumSet<Style> read_style(std::string_view value, std::string_view where);
+
+// The words that each of these readers knows, which the documentation has to list.
+using Words = std::vector<std::string>;
+Words words_of_bool();
+Words words_of_bytes();
+Words words_of_seconds();
+Words words_of_device();
+Words words_of_host_maps();
+Words words_of_fp();
+Words words_of_log();
+Words words_of_reproducer();
+Words words_of_style();
 
 std::string write_device(const DeviceChoice& value);
 std::string write_host_maps(const HostMaps& value);
@@ -60,6 +76,14 @@ std::string names_of(std::span<const Named<E>> table) {
   return text;
 }
 
+template <typename E>
+std::vector<std::string> words_in(std::span<const Named<E>> table) {
+  std::vector<std::string> words;
+  for (const Named<E>& row : table) words.emplace_back(row.name);
+  return words;
+}
+
+// Empty when none of the names resembles the value.
 std::string_view nearest_in(std::string_view value, std::span<const std::string_view> names);
 
 template <typename E>

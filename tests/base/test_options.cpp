@@ -1,11 +1,14 @@
 // Options, the environment, and how they resolve.
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sdfg/error.hpp>
 #include <sdfg/options.hpp>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "base/env.hpp"
 #include "base/suggest.hpp"
@@ -128,11 +131,74 @@ TEST_CASE("a wrong value names variable, value, what is taken and the nearest va
   }
   {
     const Environment variable("SDFG_GPU_BLOCK_SIZE", "64x64");
-    CHECK(error_text().find("product of at most 1024") != std::string::npos);
+    CHECK(error_text() ==
+          "usage error: SDFG_GPU_BLOCK_SIZE has the value '64x64', but takes up to three numbers such as 128 or 16x16, "
+          "with a product of at most 1024\n"
+          "  hint: the nearest valid value is '64x16'");
   }
   {
     const Environment variable("SDFG_NUM_THREADS", "99999999999999999999");
     CHECK(error_text().find("the nearest valid value is '4096'") != std::string::npos);
+  }
+}
+
+TEST_CASE("the nearest valid value of a number out of range is the bound") {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"SDFG_OPT", "-1", "0"},
+      {"SDFG_OPT", "99999999999999999999", "3"},
+      {"SDFG_OPT", "-99999999999999999999", "0"},
+      {"SDFG_GPU_STREAMS", "-2", "-1"},
+      {"SDFG_GPU_STREAMS", "1025", "1024"},
+      {"SDFG_DEVICE", "cuda:-1", "0"},
+      {"SDFG_DEVICE", "cuda:1024", "1023"},
+      {"SDFG_GPU_BLOCK_SIZE", "2048", "1024"},
+      {"SDFG_GPU_BLOCK_SIZE", "0x4", "1x4"},
+      {"SDFG_GPU_BLOCK_SIZE", "32x32x2", "32x32x1"},
+      {"SDFG_GPU_BLOCK_SIZE", "99999999999x-3", "1024x1"},
+      {"SDFG_CACHE_MAX_SIZE", "-1", "0"},
+      {"SDFG_CACHE_MAX_SIZE", "-5G", "0"},
+      {"SDFG_CACHE_MAX_SIZE", "9223372036854775808", "9223372036854775807"},
+      {"SDFG_CACHE_MAX_SIZE", "9999999999999T", "8388607T"},
+      {"SDFG_CACHE_MAX_AGE", "999999999999999999d", "106751991167300d"},
+      {"SDFG_COMPILE_TIMEOUT", "99999999999999999999 m", "153722867280912930m"}};
+  for (const auto& [name, value, bound] : cases) {
+    INFO(name << "=" << value);
+    const Environment variable(name, value);
+    CHECK(error_text().ends_with("\n  hint: the nearest valid value is '" + std::string(bound) + "'"));
+    const Environment mended(name, std::string(name) == "SDFG_DEVICE" ? "cuda:0" : bound);
+    CHECK(error_text() == "no error");
+  }
+}
+
+TEST_CASE("text of another form than the variable's gets an example, not a nearest value") {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"SDFG_OPT", "three", "an integer from 0 to 3\n  hint: an example is '1'"},
+      {"SDFG_OPT", "2.5", "an integer from 0 to 3\n  hint: an example is '1'"},
+      {"SDFG_GPU_STREAMS", "all", "an integer from -1 to 1024\n  hint: an example is '1'"},
+      {"SDFG_CACHE_MAX_SIZE", "plenty", "a number of bytes such as 512M or 2G\n  hint: an example is '1G'"},
+      {"SDFG_CACHE_MAX_SIZE", "1.5G", "a number of bytes such as 512M or 2G\n  hint: an example is '1G'"},
+      {"SDFG_CACHE_MAX_SIZE", "7X", "a number of bytes such as 512M or 2G\n  hint: an example is '1G'"},
+      {"SDFG_CACHE_MAX_AGE", "never", "a time such as 90s, 15m, 12h or 30d\n  hint: an example is '30d'"},
+      {"SDFG_COMPILE_TIMEOUT", "5 parsecs", "a time such as 90s, 15m, 12h or 30d\n  hint: an example is '30d'"},
+      {"SDFG_GPU_BLOCK_SIZE", "large",
+       "up to three numbers such as 128 or 16x16, with a product of at most 1024\n  hint: an example is '16x16'"},
+      {"SDFG_GPU_BLOCK_SIZE", "0xfoo",
+       "up to three numbers such as 128 or 16x16, with a product of at most 1024\n  hint: an example is '16x16'"}};
+  for (const auto& [name, value, rest] : cases) {
+    const Environment variable(name, value);
+    CHECK(error_text() == "usage error: " + std::string(name) + " has the value '" + value + "', but takes " + rest);
+  }
+}
+
+TEST_CASE("a word that resembles no valid one gets no suggestion") {
+  for (const auto& [name, value] :
+       {std::pair("SDFG_CACHE", "purple"), std::pair("SDFG_GPU_SYNC", "2"), std::pair("SDFG_GPU_SYNC", "x"),
+        std::pair("SDFG_DEVICE", "quantum"), std::pair("SDFG_FP", "sloppy"), std::pair("SDFG_CHECK", "everything"),
+        std::pair("SDFG_LOG", "loud"), std::pair("SDFG_STYLE", "zen")}) {
+    const Environment variable(name, value);
+    INFO(error_text());
+    CHECK(error_text().starts_with("usage error: " + std::string(name) + " has the value '" + value + "', but takes "));
+    CHECK(error_text().find("hint") == std::string::npos);
   }
 }
 
@@ -156,7 +222,7 @@ TEST_CASE("sizes and times take units") {
   const Environment wrong("SDFG_COMPILE_TIMEOUT", "5 parsecs");
   CHECK(error_text().find("SDFG_COMPILE_TIMEOUT has the value '5 parsecs'") != std::string::npos);
   const Environment overflow("SDFG_COMPILE_TIMEOUT", "999999999999999999d");
-  CHECK(error_text().find("9223372036854775807") != std::string::npos);
+  CHECK(error_text().find("106751991167300d") != std::string::npos);
 }
 
 TEST_CASE("every combination of floating-point freedoms survives its text") {
@@ -218,6 +284,43 @@ TEST_CASE("the README lists the variables as the table has them") {
   std::stringstream text;
   text << file.rdbuf();
   CHECK(text.str().find(sdfg::variables_as_markdown()) != std::string::npos);
+}
+
+TEST_CASE("the README's row of a variable has every word that the variable takes, and the variable takes each") {
+  std::ifstream file(SDFG_SOURCE_DIR "/README.md");
+  std::map<std::string, std::string, std::less<>> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| `SDFG_")) rows[line.substr(3, line.find('`', 3) - 3)] = line;
+  }
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+  const auto has = [&](const std::string& row, const std::string& word) {
+    for (std::size_t at = row.find(word); at != std::string::npos; at = row.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      if (!in_word(row[at - 1]) && (!in_word(word.back()) || !in_word(row[end]))) return true;
+    }
+    return false;
+  };
+  std::size_t words = 0;
+  for (const sdfg::Variable& variable : sdfg::variables()) {
+    REQUIRE(rows.contains(variable.name));
+    for (const std::string& word : variable.words()) {
+      INFO(variable.name << " takes " << word);
+      CHECK(has(rows.find(variable.name)->second, word));
+      ++words;
+      // Alone, as a unit, as a logger.
+      int taken = 0;
+      for (const std::string& text : {word, "1" + word, word + "=info"}) {
+        Options options;
+        try {
+          variable.read(options, text, variable.name);
+          ++taken;
+        } catch (const sdfg::Error&) {
+        }
+      }
+      CHECK(taken > 0);
+    }
+  }
+  CHECK(words > 100);
 }
 
 TEST_CASE("the nearest name is near, or there is none") {
