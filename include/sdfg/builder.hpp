@@ -547,7 +547,9 @@ class SDFG_EXPORT Builder {
     scope.close();
   }
   /// Runs another graph here, with its parameters bound: arrays by reference, scalars and symbols by value. Symbols
-  /// that are extents of bound arrays may be left out. The other graph is copied in; it is not changed.
+  /// that follow from the extents of bound arrays may be left out: of an extent affine in one symbol, as `2 * M + 1`,
+  /// where the argument's extent surely gives an integer (9, or `2 * K + 1`). The other graph is copied in; it is not
+  /// changed.
   void call(const Builder& inner, const std::vector<Binding>& bindings, Where where = Where::current());
 
   // ---- Symbols computed by the graph ----

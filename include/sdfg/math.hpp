@@ -14,7 +14,10 @@ auto cast(const X& x, Where where = Where::current()) {
       detail::apply(detail::Op::kCast, kScalarTypeOf<T>, detail::Operand<X>::expr(x, detail::kTypeOf<X>, where)));
 }
 
-/// `condition ? a : b` on values. Both sides may be read.
+/// `condition ? a : b` on values. Both sides are read, whatever the condition says, so every element that they name
+/// must exist: `select(i > 0, A(i - 1), 0.0)` reads `A[-1]` at i = 0, which is an error of the graph where it is
+/// certain, and of the call with `SDFG_CHECK=bounds` otherwise. Clamp the index, as in `A(sdfg::max(i - 1, 0))`, or
+/// write `g.if_`, which runs one side only.
 template <detail::AnyOperand C, detail::AnyOperand L, detail::AnyOperand R>
   requires(detail::ValueOperand<C> || detail::ValueOperand<L> || detail::ValueOperand<R>)
 auto select(const C& condition, const L& a, const R& b) {

@@ -1,6 +1,7 @@
 /// Streams: queues of values that points of maps fill and consume scopes drain.
 #pragma once
 
+#include <array>
 #include <sdfg/array.hpp>
 #include <string>
 
@@ -35,11 +36,62 @@ template <typename T, std::size_t R>
 class Stream {
  public:
   explicit Stream(detail::WindowRef ref) : ref_(std::move(ref)) {}
+  /// The queue at the given indices; one index per dimension. One overload per rank, as of arrays, for the place of the
+  /// call.
+  Queue<T> operator()(const Bound& i0, Where where = Where::current()) const
+    requires(R == 1)
+  {
+    return at({i0}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, Where where = Where::current()) const
+    requires(R == 2)
+  {
+    return at({i0, i1}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, Where where = Where::current()) const
+    requires(R == 3)
+  {
+    return at({i0, i1, i2}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, const Bound& i3,
+                      Where where = Where::current()) const
+    requires(R == 4)
+  {
+    return at({i0, i1, i2, i3}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, const Bound& i3, const Bound& i4,
+                      Where where = Where::current()) const
+    requires(R == 5)
+  {
+    return at({i0, i1, i2, i3, i4}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, const Bound& i3, const Bound& i4,
+                      const Bound& i5, Where where = Where::current()) const
+    requires(R == 6)
+  {
+    return at({i0, i1, i2, i3, i4, i5}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, const Bound& i3, const Bound& i4,
+                      const Bound& i5, const Bound& i6, Where where = Where::current()) const
+    requires(R == 7)
+  {
+    return at({i0, i1, i2, i3, i4, i5, i6}, where);
+  }
+  Queue<T> operator()(const Bound& i0, const Bound& i1, const Bound& i2, const Bound& i3, const Bound& i4,
+                      const Bound& i5, const Bound& i6, const Bound& i7, Where where = Where::current()) const
+    requires(R == 8)
+  {
+    return at({i0, i1, i2, i3, i4, i5, i6, i7}, where);
+  }
   template <typename... I>
-    requires(sizeof...(I) == R && R > 0 && (std::convertible_to<I, Bound> && ...))
-  Queue<T> operator()(const I&... i) const {
-    const Bound indices[] = {Bound(i)...};
-    return Queue<T>(detail::element(ref_, indices, R, Where()));
+    requires(sizeof...(I) != R && (std::convertible_to<I, Bound> && ...))
+  Queue<T> operator()(const I&...) const {
+    static_assert(detail::kNever<I...>, "the number of indices differs from the number of dimensions of the stream");
+    return Queue<T>(ref_);
+  }
+  /// The same for any rank.
+  Queue<T> at(const std::array<Bound, R>& indices, Where where = Where::current()) const {
+    return Queue<T>(detail::element(ref_, indices.data(), R, where));
   }
   std::string name() const { return detail::name_of(ref_); }
   const detail::WindowRef& ref() const noexcept { return ref_; }

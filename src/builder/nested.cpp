@@ -135,21 +135,94 @@ class Call {
                 "the symbol '" + s.name + "' of graph '" + inner_.name + "' needs an index or an integer value");
       }
     }
-    // The rest from the extents of arrays.
-    for (const ir::Container& c : inner_.containers) {
-      if (c.transient || c.kind == ir::ContainerKind::kScalar) continue;
-      const WindowNode& window = *binding(c.name)->window();
-      for (std::size_t d = 0; d < c.rank(); ++d) {
-        const symbolic::Expr& extent = c.layout.shape()[d];
-        if (extent.kind() == symbolic::Kind::kSymbol) rewriting_.symbols.emplace(extent.name(), window.shape[d]);
-      }
-    }
+    solve_extents();
     for (const ir::Symbol& s : inner_.symbols) {
-      if (s.binder == ir::BinderKind::kParameter && !rewriting_.symbols.contains(s.name)) {
-        b_.fail(where_, "the symbol '" + s.name + "' of graph '" + inner_.name +
-                            "' is not bound and is no extent of a bound array");
+      if (s.binder == ir::BinderKind::kParameter && !rewriting_.symbols.contains(s.name)) fail_unbound(s.name);
+    }
+  }
+
+  // An extent of a parameter, in the symbols of the called graph, and of its argument, in those of the calling one.
+  struct Equation {
+    const ir::Container* container = nullptr;
+    std::size_t dimension = 0;
+    symbolic::Expr extent, given;
+  };
+  std::vector<Equation> equations() const {
+    std::vector<Equation> out;
+    for (const ir::Container& c : inner_.containers) {
+      if (c.transient || c.constant || c.kind == ir::ContainerKind::kScalar) continue;
+      const WindowNode& window = *binding(c.name)->window();
+      for (std::size_t d = 0; d < c.rank(); ++d) out.push_back({&c, d, c.layout.shape()[d], window.shape[d]});
+    }
+    return out;
+  }
+  std::vector<std::string> unbound_in(const symbolic::Expr& e) const {
+    std::vector<std::string> names;
+    for (const std::string& s : symbolic::free_symbols(e)) {
+      if (!rewriting_.symbols.contains(s)) names.push_back(s);
+    }
+    return names;
+  }
+
+  // slope * symbol = gap, in symbols of the calling graph. Nothing where the extent is not affine in the symbol.
+  struct Affine {
+    symbolic::Expr slope, gap;
+    // The quotient, if there surely is one.
+    std::optional<symbolic::Expr> solution() const {
+      if (slope.is_zero()) return std::nullopt;
+      symbolic::Expr quotient = symbolic::floor_div(gap, slope);
+      if (quotient * slope == gap) return quotient;
+      return std::nullopt;
+    }
+  };
+  // The symbol is separated first: a value of another one may contain the calling graph's symbol of this name.
+  std::optional<Affine> affine(const Equation& e, const std::string& symbol) const {
+    const auto parts = symbolic::affine_in(e.extent, symbol);
+    if (!parts) return std::nullopt;
+    return Affine{symbolic::substitute(parts->slope, rewriting_.symbols),
+                  e.given - symbolic::substitute(parts->rest, rewriting_.symbols)};
+  }
+
+  // Symbols that were not bound, from the extents of arrays. Extents that are a symbol go first: they need no division.
+  void solve_extents() {
+    const std::vector<Equation> all = equations();
+    for (const Equation& e : all) {
+      if (e.extent.kind() == symbolic::Kind::kSymbol) rewriting_.symbols.emplace(e.extent.name(), e.given);
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Equation& e : all) {
+        const std::vector<std::string> unknown = unbound_in(e.extent);
+        if (unknown.size() != 1) continue;
+        const auto parts = affine(e, unknown[0]);
+        const auto solution = parts ? parts->solution() : std::nullopt;
+        if (!solution) continue;
+        rewriting_.symbols.emplace(unknown[0], *solution);
+        changed = true;
       }
     }
+  }
+
+  [[noreturn]] void fail_unbound(const std::string& symbol) const {
+    const std::string who = "the symbol '" + symbol + "' of graph '" + inner_.name + "'";
+    const std::string binding_text = "bind it to an index: {\"" + symbol + "\", ...}";
+    for (const Equation& e : equations()) {
+      const std::vector<std::string> unknown = unbound_in(e.extent);
+      if (std::find(unknown.begin(), unknown.end(), symbol) == unknown.end()) continue;
+      const std::string parameter = "the parameter '" + e.container->name + "' has extent " + e.extent.str() +
+                                    " in dimension " + std::to_string(e.dimension) + ", and its argument has " +
+                                    b_.show(e.given);
+      const auto parts = unknown.size() == 1 ? affine(e, symbol) : std::nullopt;
+      if (!parts || parts->slope.is_zero())
+        b_.fail(where_, who + " does not follow from the extents: " + parameter, binding_text);
+      if (parts->slope.constant() && parts->gap.constant())
+        b_.fail(where_, "no value of " + who + " fits the extents: " + parameter);
+      b_.fail(where_,
+              who + " does not follow from the extents: " + parameter + ", but " + b_.show(parts->gap) +
+                  " is not known to be a multiple of " + b_.show(parts->slope),
+              "declare the argument with an extent of the form " + e.extent.str() + ", or " + binding_text);
+    }
+    b_.fail(where_, who + " is not bound and is no extent of a bound array", binding_text);
   }
 
   void check_shape(const ir::Container& c) const {
@@ -158,8 +231,8 @@ class Call {
       const symbolic::Expr wanted = symbolic::substitute(c.layout.shape()[d], rewriting_.symbols);
       if (wanted == window.shape[d]) continue;
       const bool never = (wanted - window.shape[d]).constant().has_value();
-      b_.fail(where_, "the parameter '" + c.name + "' of graph '" + inner_.name + "' has extent " + wanted.str() +
-                          " in dimension " + std::to_string(d) + ", but its argument has " + window.shape[d].str() +
+      b_.fail(where_, "the parameter '" + c.name + "' of graph '" + inner_.name + "' has extent " + b_.show(wanted) +
+                          " in dimension " + std::to_string(d) + ", but its argument has " + b_.show(window.shape[d]) +
                           (never ? "" : ", and the two are not known to be equal"));
     }
   }

@@ -138,6 +138,62 @@ TEST_CASE("a graph calls another one") {
   CHECK(v[3] == 30);
 }
 
+TEST_CASE("a call solves the called graph's symbols from extents that are affine in them") {
+  Builder inner("inner");
+  // Named as symbols of the calling graph are, so that the two must be kept apart.
+  auto N = inner.symbol("N"), K = inner.symbol("K"), L = inner.symbol("L");
+  auto X = inner.array<std::int64_t>("X", {2 * K + N + 1});  // K once N is known
+  auto Y = inner.array<std::int64_t>("Y", {3 * N});
+  auto Z = inner.array<std::int64_t>("Z", {K * L});
+  auto out = inner.array<std::int64_t>("out", {3});
+  X = 1;
+  Y = 2;
+  Z = 3;
+  out(0) = K;
+  out(1) = N;
+  out(2) = L;
+
+  Builder g("outer");
+  auto K2 = g.symbol("K"), M = g.symbol("M"), N2 = g.symbol("N");
+  auto A = g.array<std::int64_t>("A", {4 * M + K2 + 3});  // 2 * (2 * M + 1) + K + 1
+  auto B = g.array<std::int64_t>("B", {3 * K2});
+  auto C = g.array<std::int64_t>("C", {(2 * M + 1) * N2});
+  auto R = g.array<std::int64_t>("R", {3});
+  g.call(inner, {{"X", A}, {"Y", B}, {"Z", C}, {"out", R}});
+  for (const std::int64_t m : {0, 1, 5}) {
+    for (const std::int64_t k : {0, 1, 7}) {
+      const std::int64_t n = 3;
+      std::vector<std::int64_t> a(static_cast<std::size_t>(4 * m + k + 3)), b(static_cast<std::size_t>(3 * k) + 1),
+          c(static_cast<std::size_t>((2 * m + 1) * n)), r(3);
+      test::run(g, Arguments()
+                       .set("K", k)
+                       .set("M", m)
+                       .set("N", n)
+                       .set("A", a.data())
+                       .set("B", b.data())
+                       .set("C", c.data())
+                       .set("R", r.data()));
+      CHECK(r == std::vector<std::int64_t>{2 * m + 1, k, n});
+      CHECK(std::ranges::count(a, 1) == 4 * m + k + 3);
+      CHECK(std::ranges::count(b, 2) == 3 * k);
+      CHECK(std::ranges::count(c, 3) == (2 * m + 1) * n);
+    }
+  }
+  // Constants, and a part of an array.
+  Builder odd("odd");
+  auto H = odd.symbol("H");
+  auto W = odd.array<std::int64_t>("W", {2 * H + 1});
+  W(H) = H;
+  Builder h("constants");
+  auto D = h.array<std::int64_t>("D", {9});
+  h.call(odd, {{"W", D}});
+  h.call(odd, {{"W", D.slice(range(0, 3))}});
+  h.call(odd, {{"W", D.slice(range(8, 9))}});
+  std::vector<std::int64_t> d(9, -1);
+  test::run(h, Arguments().set("D", d.data()));
+  CHECK(d == std::vector<std::int64_t>{-1, 1, -1, -1, 4, -1, -1, -1, 0});
+}
+
 TEST_CASE("values read before a call are kept when the called graph writes") {
   Builder inner("clear");
   auto X = inner.array<double>("X", {inner.symbol("n")});

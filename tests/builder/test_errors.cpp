@@ -396,9 +396,9 @@ TEST_CASE("calls of other graphs") {
   auto A = g.array<double>("A", {N, N});
   auto R = g.array<double>("R", {N, M});
   auto F = g.array<float>("F", {N, N});
-  CHECK(error_of([&] {
-          g.call(inner, {{"X", A}});
-        }).starts_with("usage error: the symbol 'm' of graph 'inner' is not bound and is no extent"));
+  CHECK(error_of([&] { g.call(inner, {{"X", A}}); }) ==
+        "usage error: the symbol 'm' of graph 'inner' is not bound and is no extent of a bound array\n  at HERE\n"
+        "  hint: bind it to an index: {\"m\", ...}");
   CHECK(error_of([&] {
           g.call(inner, {{"m", 2}});
         }).starts_with("usage error: the parameter 'X' of graph 'inner' is not bound"));
@@ -418,6 +418,48 @@ TEST_CASE("calls of other graphs") {
             .starts_with(
                 "usage error: the parameter 'X' of graph 'inner' has extent M in dimension 0, but its argument has N"));
   CHECK(error_of([&] { g.call(g, {}); }).starts_with("usage error: graph 'outer' calls itself"));
+}
+
+TEST_CASE("a symbol that the extents of a call don't tell is named, with the extents and what to write") {
+  Builder inner("inner");
+  auto M = inner.symbol("M");
+  inner.array<double>("X", {2 * M + 1});
+  Builder g("outer");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N});
+  auto four = g.array<double>("four", {4});
+  CHECK(error_of([&] { g.call(inner, {{"X", four}}); }) ==
+        "usage error: no value of the symbol 'M' of graph 'inner' fits the extents: the parameter 'X' has extent "
+        "2*M + 1 in dimension 0, and its argument has 4\n  at HERE");
+  CHECK(error_of([&] { g.call(inner, {{"X", A}}); }) ==
+        "usage error: the symbol 'M' of graph 'inner' does not follow from the extents: the parameter 'X' has extent "
+        "2*M + 1 in dimension 0, and its argument has N, but N - 1 is not known to be a multiple of 2\n  at HERE\n"
+        "  hint: declare the argument with an extent of the form 2*M + 1, or bind it to an index: {\"M\", ...}");
+  Builder product("product");
+  auto P = product.symbol("P"), Q = product.symbol("Q");
+  product.array<double>("X", {P * Q});
+  CHECK(error_of([&] { g.call(product, {{"X", A}}); }) ==
+        "usage error: the symbol 'P' of graph 'product' does not follow from the extents: the parameter 'X' has extent "
+        "P*Q in dimension 0, and its argument has N\n  at HERE\n  hint: bind it to an index: {\"P\", ...}");
+  Builder square("square");
+  auto S = square.symbol("S");
+  square.array<double>("X", {S * S});
+  CHECK(error_of([&] { g.call(square, {{"X", A}}); }) ==
+        "usage error: the symbol 'S' of graph 'square' does not follow from the extents: the parameter 'X' has extent "
+        "S**2 in dimension 0, and its argument has N\n  at HERE\n  hint: bind it to an index: {\"S\", ...}");
+}
+
+TEST_CASE("an index of an array of queues that is out of range names the place of the call") {
+  Builder g("queues");
+  auto Q = g.stream<std::int64_t>("Q", {2});
+  auto R = g.stream<double>("R", {2, 3});
+  CHECK(error_of([&] { Q(2).push(1); }) ==
+        "usage error: the index 2 is outside extent 2 of 'Q' in dimension 0\n  element of 'Q' at HERE");
+  CHECK(error_of([&] { R(1, -1).push(1.0); }) ==
+        "usage error: the index -1 is outside extent 3 of 'R' in dimension 1\n  element of 'R' at HERE");
+  CHECK(error_of([&] { static_cast<void>(R.at({0, 3}).pop()); }) ==
+        "usage error: the index 3 is outside extent 3 of 'R' in dimension 1\n  element of 'R' at HERE");
+  CHECK_NOTHROW(R(1, 2).push(1.0));
 }
 
 }  // namespace test_errors

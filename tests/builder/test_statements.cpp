@@ -387,4 +387,34 @@ TEST_CASE("a parameter declared later takes a name that connectors already use")
   CHECK(a[3] == 121);
 }
 
+TEST_CASE("select reads both of its sides, so both must be inside their arrays") {
+  {
+    Builder g("certain");
+    auto N = g.symbol("N");
+    auto A = g.array<double>("A", {N}), B = g.array<double>("B", {N});
+    g.map({"i", 0, N}, [&](auto i) { B(i) = select(i > 0, A(i - 1), 0.0); });
+    CHECK_THROWS_WITH(ir::check(builder::graph_of(g)),
+                      Catch::Contains("map 'i' reads A[i - 1] for i down to 0, before A's first element"));
+  }
+  {
+    Builder g("depends");
+    auto N = g.symbol("N");
+    auto A = g.array<double>("A", {N}), B = g.array<double>("B", {1});
+    B(0) = select(N > 5, A(5), -1.0);
+    std::vector<double> a(6, 2.0), b(1);
+    test::run(g, Arguments().set("N", 6).set("A", a.data()).set("B", b.data()));
+    CHECK(b[0] == 2);
+    CHECK_THROWS_AS(test::run(g, Arguments().set("N", 3).set("A", a.data()).set("B", b.data())), Error);
+  }
+  Builder g("instead");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N}), B = g.array<double>("B", {N}), C = g.array<double>("C", {N});
+  g.map({"i", 0, N}, [&](auto i) { B(i) = select(i > 0, A(sdfg::max(i - 1, 0)), 0.0); });
+  g.map({"i", 0, N}, [&](auto i) { g.if_(i > 0, [&] { C(i) = A(i - 1); }).else_([&] { C(i) = 0.0; }); });
+  std::vector<double> a = {1, 2, 3}, b(3), c(3);
+  test::run(g, Arguments().set("N", 3).set("A", a.data()).set("B", b.data()).set("C", c.data()));
+  CHECK(b == std::vector<double>{0, 1, 2});
+  CHECK(c == b);
+}
+
 }  // namespace test_statements
