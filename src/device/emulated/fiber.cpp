@@ -14,7 +14,6 @@
 extern "C" {
 // Unlike the public ASAN_UNPOISON_MEMORY_REGION also with allow_user_poisoning=0.
 void __asan_unpoison_stack_memory(const void* low, std::size_t bytes);
-void __asan_handle_no_return();
 }
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -111,9 +110,20 @@ void Fiber::arrived(void* frames) noexcept {
 void Fiber::enter(void* self) {
   Fiber& fiber = *static_cast<Fiber*>(self);
   arrived(fiber.frames_);
-  // The sanitizer's copies of frames that were abandoned lie below this one: it takes them back.
-  __asan_handle_no_return();
   fiber.body_(fiber.argument_);
+}
+
+void Fiber::forget_frames() noexcept {
+  if (frames_ == nullptr) return;
+  // Only who is on a fiber can give its frames back: goes there and away again in name only.
+  void* own = nullptr;
+  const void* low = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_start_switch_fiber(&own, low_ + kGuardBytes, kStackBytes);
+  __sanitizer_finish_switch_fiber(frames_, &low, &bytes);
+  __sanitizer_start_switch_fiber(nullptr, low, bytes);
+  __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
+  frames_ = nullptr;
 }
 #endif
 
@@ -135,16 +145,7 @@ Fiber::~Fiber() {
   __tsan_destroy_fiber(checker_);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-  // Only who is on a fiber can give its frames back: goes there and away again in name only.
-  if (frames_ != nullptr) {
-    void* own = nullptr;
-    const void* low = nullptr;
-    std::size_t bytes = 0;
-    __sanitizer_start_switch_fiber(&own, low_ + kGuardBytes, kStackBytes);
-    __sanitizer_finish_switch_fiber(frames_, &low, &bytes);
-    __sanitizer_start_switch_fiber(nullptr, low, bytes);
-    __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
-  }
+  forget_frames();
 #endif
   munmap(low_, kStackBytes + kGuardBytes);
 }
@@ -153,6 +154,9 @@ void Fiber::start(Body body, void* argument) noexcept {
 #if defined(__SANITIZE_ADDRESS__)
   // An abandoned fiber leaves the marks of its frames behind.
   __asan_unpoison_stack_memory(low_ + kGuardBytes, kStackBytes);
+  // The sanitizer's copies of those frames, of which it has few, stay taken; looking for them at every start takes
+  // longer than the kernels do.
+  if (++starts_ % 64 == 0) forget_frames();
   body_ = std::exchange(body, &Fiber::enter);
   argument_ = std::exchange(argument, this);
 #endif

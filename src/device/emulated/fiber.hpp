@@ -27,6 +27,7 @@ class Fiber {
   // For the address sanitizer, which has to be told of every switch on both sides of it.
   static void arrived(void* frames) noexcept;
   static void enter(void* self);
+  void forget_frames() noexcept;
 
   void* stack_pointer_ = nullptr;
   std::byte* low_ = nullptr;
