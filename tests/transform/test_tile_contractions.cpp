@@ -292,7 +292,9 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
     auto& k = m.kernel("i, j, k", "0:256, 0:256, 0:64");
     m.assign(k, {{"p", "P[k]"}});
     m.tasklet(k, "o = a * b", {"a = A[i, p]", "b = B[p, j]"}, {"o = C[i, j] | sum"});
-    CHECK(!tile(m).changed);
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(says(r, "several elements stand where one should add up the products"));
   }
   SECTION("a vector as an operand") {
     Device m;
@@ -307,7 +309,57 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
   SECTION("code that uses a parameter") {
     Device m;
     m.product("o = a * b * k");
-    CHECK(!tile(m).changed);
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(says(r, "computes with the parameter 'k'"));
+  }
+  SECTION("three operands") {
+    Device m;
+    m.on("A", kF, "256, 64");
+    m.on("B", kF, "64, 256");
+    m.on("w", kF, "64");
+    m.on("C", kF, "256, 256");
+    m.tasklet(m.kernel("i, j, k", "0:256, 0:256, 0:64"), "o = a * x * b", {"a = A[i, k]", "b = B[k, j]", "x = w[k]"},
+              {"o = C[i, j] | sum"});
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(r.why == "map 'i, j, k': no tiles: its products read 3 elements that move with it, not two\n");
+  }
+  SECTION("operands in the memory of the host") {
+    Device m;
+    m.product();
+    m.g.containers.at("B").storage = ir::Storage::kPinned;
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(r.why == "map 'i, j, k': no tiles: the operand 'B' is not in device memory\n");
+  }
+  SECTION("a local of several elements as the sum") {
+    Device m;
+    m.on("A", kF, "256, 64");
+    m.on("B", kF, "64, 256");
+    m.on("C", kF, "256, 256");
+    auto& block = m.block(m.kernel("i, j", "0:256, 0:256"));
+    m.transient("t", kF, "2", &block);
+    m.tasklet(block.body, "o = 0", {}, {"o = t[0]"});
+    m.tasklet(m.map(block.body, "k", "0:64", ir::Schedule::kSequential), "o = a * b", {"a = A[i, k]", "b = B[k, j]"},
+              {"o = t[0] | sum"});
+    m.tasklet(block.body, "o = p", {"p = t[0]"}, {"o = C[i, j]"});
+    const Result r = tile(m);
+    INFO(r.why);
+    CHECK(!r.changed);
+    CHECK(r.why == "map 'i, j': no tiles: the sum 't' is a local of several elements\n");
+  }
+  SECTION("threads by hand") {
+    Device m;
+    m.on("A", kF, "256, 64");
+    m.on("B", kF, "64, 256");
+    m.on("C", kF, "256, 256");
+    auto& threads = m.map(m.kernel("i", "0:256"), "j", "0:256", ir::Schedule::kThreadBlock);
+    m.tasklet(m.map(threads, "k", "0:64", ir::Schedule::kSequential), "o = a * b", {"a = A[i, k]", "b = B[k, j]"},
+              {"o = C[i, j] | sum"});
+    const Result r = tile(m);
+    CHECK(!r.changed);
+    CHECK(r.why == "map 'i': no tiles: its thread-block maps were written by hand\n");
   }
   SECTION("a write without accumulation") {
     Device m;
@@ -319,6 +371,28 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
     CHECK(!r.changed);
     CHECK(r.why.empty());
   }
+}
+
+TEST_CASE("kernels that add up no products of two elements get no line") {
+  const auto silent = [](const char* params, const char* ranges, const char* code, std::vector<std::string> reads,
+                         const char* write) {
+    Device m;
+    for (const char* name : {"A", "B", "C"}) m.on(name, kF, "64, 64");
+    m.on("s", kF, "1");
+    m.tasklet(m.kernel(params, ranges), code, reads, {write});
+    const Result r = tile(m);
+    INFO(code << ": " << r.why);
+    CHECK(!r.changed);
+    CHECK(r.why.empty());
+  };
+  silent("i, j", "0:64, 0:64", "o = a * b", {"a = A[i, j]", "b = B[i, j]"}, "o = C[i, j]");
+  silent("i, j", "0:64, 0:64", "o = c + a * b", {"a = A[i, j]", "b = B[j, i]", "c = C[i, j]"}, "o = C[i, j]");
+  silent("i, j", "0:64, 0:64", "o = a * b", {"a = A[i, j]", "b = B[i, j]"}, "o = C[i, j] | sum");
+  silent("i, j", "0:64, 0:64", "o = a", {"a = A[i, j]"}, "o = s[0] | sum");
+  silent("i, j", "0:64, 0:64", "o = a * a", {"a = A[i, j]"}, "o = s[0] | sum");
+  silent("i, j", "0:64, 0:64", "o = 2 * a", {"a = A[i, j]"}, "o = C[i, 0] | sum");
+  silent("i, j", "0:64, 0:64", "o = a + b", {"a = A[i, j]", "b = B[i, j]"}, "o = C[i, 0] | sum");
+  silent("i, j", "1:63, 1:63", "o = 0.25 * (a + b)", {"a = A[i - 1, j]", "b = A[i, j + 1]"}, "o = C[i, j]");
 }
 
 TEST_CASE("products that a point stores before it sums them become part of the sum") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "transform/gpu/adds_products.hpp"
 #include "transform/gpu/kernels.hpp"
 
 namespace sdfg::transform {
@@ -13,11 +14,20 @@ namespace {
 using symbolic::Expr;
 using Names = std::set<std::string, std::less<>>;
 
+// `likely`: as far as it was read, the kernel is a sum of products. Else the reason is of interest only if
+// adds_products says so.
 struct NoContraction {
-  std::string why;  // empty: nothing to tell
+  std::string why;
+  bool likely;
 };
-[[noreturn]] void no(std::string why = {}) {
-  throw NoContraction{std::move(why)};
+[[noreturn]] void no(std::string why) {
+  throw NoContraction{std::move(why), true};
+}
+[[noreturn]] void unlike(std::string why) {
+  throw NoContraction{std::move(why), false};
+}
+std::string quoted(std::string_view name) {
+  return "'" + std::string(name) + "'";
 }
 
 class Recogniser {
@@ -40,8 +50,14 @@ class Recogniser {
  private:
   // ---- Loops and states
 
+  std::string inner(const ir::Element& e) const { return ir::describe(g_, e); }
+  static std::string passes_on(const std::string& data) {
+    return "the local " + quoted(data) + " does more than pass one element on to the product";
+  }
+  static constexpr const char* kOtherLoops = "loops before those of the sum run over other places than these";
+
   void add_label(const std::string& symbol, const ir::Range& r, bool ordered) {
-    if (!r.tile.is_one()) no();
+    if (!r.tile.is_one()) unlike("the range of " + quoted(symbol) + " has tiles");
     labels_.push_back({symbol, r.begin, r.step, r.count(), ordered});
     names_.insert(symbol);
   }
@@ -51,13 +67,14 @@ class Recogniser {
   // A loop, whose body is returned; nothing for other elements.
   const ir::Sequence* enter_loop(const ir::Element& e) {
     if (const auto* m = std::get_if<ir::Map>(&e.kind)) {
-      if (m->schedule != ir::Schedule::kSequential && m->schedule != ir::Schedule::kDefault) no();
+      if (m->schedule != ir::Schedule::kSequential && m->schedule != ir::Schedule::kDefault)
+        unlike(inner(e) + " has the schedule " + std::string(ir::to_string(m->schedule)));
       enter(*m);
       return &m->body;
     }
     if (const auto* f = std::get_if<ir::For>(&e.kind)) {
       const auto view = ir::canonical(*f);
-      if (!view || view->step < 1) no();
+      if (!view || view->step < 1) unlike(inner(e) + " does not count up by a constant step");
       add_label(f->variable, {view->begin, view->end, view->step, 1}, true);
       return &f->body;
     }
@@ -82,7 +99,7 @@ class Recogniser {
           continue;
         }
         const ir::Sequence* body = enter_loop(e);
-        if (body == nullptr) no();
+        if (body == nullptr) unlike(inner(e) + " stands around the products");
         s = body;
         continue;
       }
@@ -92,7 +109,7 @@ class Recogniser {
 
   // The body of the loops over the products; what stands beside them is the work of one point.
   const ir::Sequence& work_of_point(const ir::Sequence& s) {
-    if (point_) no();
+    if (point_) unlike("code stands beside loops on more than one level");
     point_ = labels_.size();
     const ir::Element* main = nullptr;
     std::vector<const ir::Element*> earlier;
@@ -102,7 +119,7 @@ class Recogniser {
         main = item.get();
       }
     }
-    if (main == nullptr) no();
+    if (main == nullptr) unlike("several elements stand where one should add up the products");
     bool behind = false;
     for (const auto& item : s.items) {
       if (item.get() == main) {
@@ -110,7 +127,7 @@ class Recogniser {
         continue;
       }
       if (std::ranges::find(earlier, item.get()) != earlier.end()) continue;
-      if (!std::holds_alternative<ir::State>(item->kind)) no();
+      if (!std::holds_alternative<ir::State>(item->kind)) unlike(inner(*item) + " stands beside the loops of the sum");
       (behind ? out_.after : out_.before).push_back({item.get(), {}});
     }
     const ir::Sequence* body = enter_loop(*main);
@@ -131,25 +148,27 @@ class Recogniser {
     for (std::size_t round = 0;; ++round) {
       collect_uses();
       if (!inline_producer()) break;
-      if (round > 8) no();
+      if (round > 8) unlike("its products pass through more than 8 other loops");
     }
-    if (accumulations_.size() != 1) no();
+    if (accumulations_.size() != 1)
+      unlike("it writes " + std::to_string(accumulations_.size()) + " elements for each product, not one");
     const Use sum = accumulations_.front();
     out_.sum = sum.data;
     out_.sum_at = sum.at;
     const ir::Container& c = container(sum.data);
-    if (!c.type.is_scalar()) no();
+    if (!c.type.is_scalar()) unlike("elements of " + quoted(sum.data) + " are no numbers");
     out_.type = c.type.scalar();
     out_.sum_is_local = std::ranges::find(locals_, sum.data) != locals_.end();
     bool carried = false;
     std::erase_if(reads_, [&](const Use& u) {
       if (u.data != sum.data) return false;
-      if (!(u.at == sum.at)) no();
+      if (!(u.at == sum.at)) unlike(quoted(sum.data) + " is read elsewhere than it is written");
       return carried = true;
     });
-    if (!sum.edge->wcr && !carried) no();
+    if (!sum.edge->wcr && !carried)
+      unlike("its products are written to " + quoted(sum.data) + " without being added up there");
     carried_ = !sum.edge->wcr;
-    if (sum.edge->wcr && carried) no();
+    if (sum.edge->wcr && carried) unlike(quoted(sum.data) + " is read and accumulated into by the same code");
     adopt_earlier_loops();
     if (out_.before.empty() && out_.after.empty() && !out_.sum_is_local) point_.reset();
     check_values();
@@ -159,7 +178,8 @@ class Recogniser {
       if (moves(u.at) && std::ranges::none_of(moving, [&](const Use* v) { return v->data == u.data && v->at == u.at; }))
         moving.push_back(&u);
     }
-    if (moving.size() != 2) no();
+    if (moving.size() != 2)
+      unlike("its products read " + std::to_string(moving.size()) + " elements that move with it, not two");
     if (sum.edge->wcr && sum.edge->wcr->op != ir::ReduceOp::kSum)
       no("it accumulates by " + std::string(ir::to_string(sum.edge->wcr->op)) + ", not by sums");
     out_.a = factor(*moving[0]);
@@ -171,30 +191,34 @@ class Recogniser {
     accumulations_.clear();
     for (const Piece& p : out_.product) {
       const auto& s = std::get<ir::State>(p.element->kind);
-      if (s.barrier) no();
+      if (s.barrier) unlike("it holds a barrier");
       for (const ir::Node& n : s.nodes) {
-        if (std::holds_alternative<ir::Library>(n.kind)) no();
+        if (std::holds_alternative<ir::Library>(n.kind)) unlike("it holds " + ir::describe(g_, n));
         const auto* t = std::get_if<ir::Tasklet>(&n.kind);
         if (t == nullptr) continue;
-        if (t->code.language != tasklet::Language::kTree || t->side_effects.value_or(false)) no();
+        if (t->code.language != tasklet::Language::kTree || t->side_effects.value_or(false))
+          unlike(ir::describe(g_, n) + " is C++ text or has effects");
         const tasklet::Uses uses = tasklet::uses_of(t->code.body);
-        if (!uses.called.empty()) no();
+        if (!uses.called.empty()) unlike(ir::describe(g_, n) + " calls functions of the caller");
         for (const std::string& name : uses.read) {
-          if (names_.contains(name) || p.symbols.contains(name)) no();
+          if (names_.contains(name) || p.symbols.contains(name))
+            unlike(ir::describe(g_, n) + " computes with the parameter " + quoted(name));
         }
       }
       for (const ir::Memlet& m : s.edges) {
         if (m.is_order_only()) continue;
-        if (m.dynamic || m.set_reference) no();
+        if (m.dynamic || m.set_reference) unlike(ir::describe(g_, s, m) + " may leave elements untouched");
         const ir::Access* from = access_of(s, m.src);
         const ir::Access* to = access_of(s, m.dst);
-        if (from != nullptr && to != nullptr) no();
+        if (from != nullptr && to != nullptr) unlike(ir::describe(g_, s, m) + " copies");
         if (from != nullptr && !is_value(from->data)) {
-          if (!m.src_subset || !m.src_subset->is_index()) no();
+          if (!m.src_subset || !m.src_subset->is_index())
+            unlike("more than one element of " + quoted(from->data) + " is read for a product");
           reads_.push_back({&s, &m, from->data, symbolic::substitute(*m.src_subset, p.symbols)});
         }
         if (to != nullptr && !is_value(to->data)) {
-          if (!m.dst_subset || !m.dst_subset->is_index()) no();
+          if (!m.dst_subset || !m.dst_subset->is_index())
+            unlike("more than one element of " + quoted(to->data) + " is written for a product");
           if (is_passed_on(p, *to)) {
             out_.values.push_back(to->data);
             return collect_uses();
@@ -214,9 +238,9 @@ class Recogniser {
           const ir::Access* a = access_of(s, source ? m.src : m.dst);
           const auto& subset = source ? m.src_subset : m.dst_subset;
           if (a == nullptr || !is_value(a->data) || m.is_order_only()) continue;
-          if (!subset || !subset->is_index()) no();
+          if (!subset || !subset->is_index()) unlike(passes_on(a->data));
           const ir::Subset at = symbolic::substitute(*subset, p.symbols);
-          if (!(places.emplace(a->data, at).first->second == at)) no();
+          if (!(places.emplace(a->data, at).first->second == at)) unlike(passes_on(a->data));
         }
       }
     }
@@ -245,7 +269,8 @@ class Recogniser {
       const auto producer = std::ranges::find_if(
           earlier_, [&](const ir::Element* e) { return ir::containers_written(g_, *e).contains(u.data); });
       if (producer == earlier_.end()) continue;
-      if (std::ranges::any_of(reads_, [&](const Use& v) { return v.data == u.data && !(v.at == u.at); })) no();
+      if (std::ranges::any_of(reads_, [&](const Use& v) { return v.data == u.data && !(v.at == u.at); }))
+        unlike(passes_on(u.data));
       std::vector<Label> own;
       const ir::State& s = only_state(**producer, own);
       Piece piece{only_state_element(**producer), {}};
@@ -253,10 +278,11 @@ class Recogniser {
       for (const ir::Memlet& m : s.edges) {
         const ir::Access* to = access_of(s, m.dst);
         if (to == nullptr || m.is_order_only()) continue;
-        if (write != nullptr || to->data != u.data || m.wcr || !m.dst_subset || !m.dst_subset->is_index()) no();
+        if (write != nullptr || to->data != u.data || m.wcr || !m.dst_subset || !m.dst_subset->is_index())
+          unlike(passes_on(u.data));
         write = &m;
       }
-      if (write == nullptr) no();
+      if (write == nullptr) unlike(passes_on(u.data));
       match(own, *write->dst_subset, u.at, piece.symbols);
       out_.product.insert(out_.product.begin(), std::move(piece));
       out_.values.push_back(u.data);
@@ -276,37 +302,40 @@ class Recogniser {
       for (const ir::Memlet& m : s.edges) {
         const ir::Access* to = access_of(s, m.dst);
         if (to == nullptr || m.is_order_only()) continue;
-        if (write != nullptr || to->data != out_.sum || m.wcr || !m.dst_subset || !m.dst_subset->is_index()) no();
+        if (write != nullptr || to->data != out_.sum || m.wcr || !m.dst_subset || !m.dst_subset->is_index())
+          unlike(inner(*e) + " does more than give the sums their first values");
         write = &m;
       }
-      if (write == nullptr || !out_.before.empty()) no();
+      if (write == nullptr || !out_.before.empty())
+        unlike(inner(*e) + " does more than give the sums their first values");
       match(own, *write->dst_subset, out_.sum_at, piece.symbols);
       out_.before.push_back(std::move(piece));
       // The points are those of the sums, not those around the two loops.
       point_.reset();
     }
-    if (!earlier_.empty() && !out_.after.empty()) no();
-    if (earlier_.size() > 1) no();
+    if (!earlier_.empty() && !out_.after.empty()) unlike("code stands before and behind the loops of the sum");
+    if (earlier_.size() > 1) unlike("several loops stand before those of the sum");
   }
 
   // Each label of a loop beside the product is the index of the same place there, over the same range.
   void match(const std::vector<Label>& own, const ir::Subset& written, const ir::Subset& wanted,
              symbolic::Substitution& symbols) const {
-    if (written.rank() != wanted.rank()) no();
+    if (written.rank() != wanted.rank()) unlike(kOtherLoops);
     for (std::size_t d = 0; d < written.rank(); ++d) {
       const Expr& at = written[d].begin;
       const auto label = std::ranges::find_if(own, [&](const Label& l) { return at == Expr::symbol(l.symbol); });
       if (label == own.end()) {
-        if (!(at == wanted[d].begin)) no();
+        if (!(at == wanted[d].begin)) unlike(kOtherLoops);
         continue;
       }
       const Expr& there = wanted[d].begin;
       const auto same = std::ranges::find_if(labels_, [&](const Label& l) { return there == Expr::symbol(l.symbol); });
-      if (same == labels_.end() || symbols.contains(label->symbol)) no();
-      if (!(same->first == label->first) || !(same->step == label->step) || !(same->count == label->count)) no();
+      if (same == labels_.end() || symbols.contains(label->symbol)) unlike(kOtherLoops);
+      if (!(same->first == label->first) || !(same->step == label->step) || !(same->count == label->count))
+        unlike(kOtherLoops);
       symbols.emplace(label->symbol, there);
     }
-    if (symbols.size() != own.size()) no();
+    if (symbols.size() != own.size()) unlike(kOtherLoops);
   }
 
   const ir::Element* only_state_element(const ir::Element& e) const {
@@ -318,16 +347,17 @@ class Recogniser {
     const ir::Element* at = &e;
     while (!std::holds_alternative<ir::State>(at->kind)) {
       const auto* m = std::get_if<ir::Map>(&at->kind);
-      if (m == nullptr || m->body.items.size() != 1) no();
+      if (m == nullptr || m->body.items.size() != 1) unlike(inner(e) + " holds more than maps around plain code");
       for (std::size_t d = 0; d < m->params.size(); ++d)
         own.push_back({m->params[d], m->ranges[d].begin, m->ranges[d].step, m->ranges[d].count(), false});
       at = m->body.items.front().get();
     }
     const auto& s = std::get<ir::State>(at->kind);
-    if (s.barrier) no();
+    if (s.barrier) unlike(inner(e) + " holds more than maps around plain code");
     for (const ir::Node& n : s.nodes) {
       const auto* t = std::get_if<ir::Tasklet>(&n.kind);
-      if (std::holds_alternative<ir::Library>(n.kind) || (t != nullptr && t->side_effects.value_or(false))) no();
+      if (std::holds_alternative<ir::Library>(n.kind) || (t != nullptr && t->side_effects.value_or(false)))
+        unlike(inner(e) + " holds more than maps around plain code");
     }
     return s;
   }
@@ -340,8 +370,9 @@ class Recogniser {
   Factor factor(const Use& u) const {
     const ir::Container& c = container(u.data);
     const bool array = c.kind == ir::ContainerKind::kArray || c.kind == ir::ContainerKind::kView;
-    if (!array || c.constant || !c.type.is_scalar() || u.at.rank() != c.rank()) no();
-    if (!in_device_memory(g_, u.data)) no();
+    if (!array || c.constant || !c.type.is_scalar() || u.at.rank() != c.rank())
+      unlike("the operand " + quoted(u.data) + " is no array of numbers");
+    if (!in_device_memory(g_, u.data)) unlike("the operand " + quoted(u.data) + " is not in device memory");
     Factor f{u.data, u.at, c.type.scalar(), 0, {}};
     Expr rest = 0;
     for (std::size_t d = 0; d < c.rank(); ++d) rest += u.at[d].begin * c.layout.strides()[d];
@@ -379,9 +410,9 @@ class Recogniser {
     const auto refuse = [&](const std::vector<Piece>& pieces) {
       for (const Piece& p : pieces) {
         const auto& s = std::get<ir::State>(p.element->kind);
-        if (s.barrier) no();
+        if (s.barrier) unlike("it holds a barrier");
         for (const ir::Node& n : s.nodes) {
-          if (std::holds_alternative<ir::Library>(n.kind)) no();
+          if (std::holds_alternative<ir::Library>(n.kind)) unlike("it holds " + ir::describe(g_, n));
         }
       }
     };
@@ -391,7 +422,7 @@ class Recogniser {
 
   const ir::Container& container(const std::string& data) const {
     const ir::Container* c = g_.containers.find(data);
-    if (c == nullptr) no();  // a member of a structure
+    if (c == nullptr) unlike(quoted(data) + " is a member of a structure");
     return *c;
   }
   std::string owner(const std::string& data) const { return ir::root_of(g_, container(data)).name; }
@@ -405,12 +436,14 @@ class Recogniser {
       no("sums of " + std::string(to_string(out_.type)) + " keep the kernel that is written");
     if (out_.sum_is_local) {
       const ir::Container& c = container(out_.sum);
-      if (!c.is_scalar() && !(c.kind == ir::ContainerKind::kArray && c.layout.total_size().is_one())) no();
-      if (!point_ || (out_.before.empty() && !c.zeroed)) no();
+      if (!c.is_scalar() && !(c.kind == ir::ContainerKind::kArray && c.layout.total_size().is_one()))
+        unlike("the sum " + quoted(out_.sum) + " is a local of several elements");
+      if (!point_ || (out_.before.empty() && !c.zeroed)) unlike("the sum " + quoted(out_.sum) + " has no first value");
     } else {
-      if (!in_device_memory(g_, out_.sum)) no();
+      if (!in_device_memory(g_, out_.sum)) unlike("the sum " + quoted(out_.sum) + " is not in device memory");
       const ir::ContainerKind kind = container(out_.sum).kind;
-      if (kind != ir::ContainerKind::kArray && kind != ir::ContainerKind::kView) no();
+      if (kind != ir::ContainerKind::kArray && kind != ir::ContainerKind::kView)
+        unlike("the sum " + quoted(out_.sum) + " is no array");
       plain(out_.sum);
     }
     plain(out_.a.data);
@@ -451,19 +484,23 @@ class Recogniser {
       const bool a = out_.a.strides.contains(l.symbol), b = out_.b.strides.contains(l.symbol);
       if (!kept.contains(l.symbol)) {
         // The work of a point happens once for all that is summed.
-        if (point_ && k < *point_) no();
+        if (point_ && k < *point_)
+          unlike("the work beside the sum happens for each " + quoted(l.symbol) + ", which the sum runs over");
         out_.summed.push_back(l);
         continue;
       }
-      if (point_ && k >= *point_ && !(out_.before.empty() && out_.after.empty())) no();
+      if (point_ && k >= *point_ && !(out_.before.empty() && out_.after.empty()))
+        unlike("the work beside the sum happens once for all " + quoted(l.symbol) + ", each of which has its own sum");
       // Loops around the work of points may pass something on from one to the next.
-      if (l.ordered && !(out_.before.empty() && out_.after.empty())) no();
+      if (l.ordered && !(out_.before.empty() && out_.after.empty()))
+        unlike("the loop over " + quoted(l.symbol) + " stands around more than the sum");
       (a == b ? out_.batch : a ? out_.rows : out_.columns).push_back(l);
     }
-    if (carried_ && std::ranges::any_of(out_.summed, [](const Label& l) { return !l.ordered; })) no();
-    if (out_.summed.empty()) no();
+    if (carried_ && std::ranges::any_of(out_.summed, [](const Label& l) { return !l.ordered; }))
+      unlike("its points carry the sum from one to the next in no fixed order");
+    if (out_.summed.empty()) unlike("no dimension is summed over");
     if (out_.rows.empty() || out_.columns.empty())
-      no("no dimension of the result belongs to one operand alone: a tile would be read once");
+      unlike("no dimension of the result belongs to one operand alone: a tile would be read once");
   }
 
   // Locals belong to one part each.
@@ -477,15 +514,19 @@ class Recogniser {
     for (const std::string& name : locals_) {
       if (name == out_.sum || is_value(name)) continue;
       const bool before = used_by(out_.before, name), after = used_by(out_.after, name);
-      if (used_by(out_.product, name) || (before && after)) no();
+      if (used_by(out_.product, name) || (before && after))
+        unlike("the local " + quoted(name) + " belongs to more than one part of it");
       if (!before && !after) continue;
       const ir::Container& c = container(name);
-      if (c.kind != ir::ContainerKind::kScalar && c.kind != ir::ContainerKind::kArray) no();
+      if (c.kind != ir::ContainerKind::kScalar && c.kind != ir::ContainerKind::kArray)
+        unlike("the local " + quoted(name) + " belongs to more than one part of it");
       (before ? out_.before_locals : out_.after_locals).push_back(name);
     }
     for (const std::string& name : out_.values) {
-      if (used_by(out_.before, name) || used_by(out_.after, name)) no();
-      if (!container(name).type.is_scalar()) no();
+      if (used_by(out_.before, name) || used_by(out_.after, name))
+        unlike("the local " + quoted(name) + " belongs to more than one part of it");
+      if (!container(name).type.is_scalar())
+        unlike("the local " + quoted(name) + " belongs to more than one part of it");
     }
   }
 
@@ -510,7 +551,7 @@ std::optional<DeviceContraction> contraction_of(const ir::Graph& g, const ir::El
   try {
     return Recogniser(g, kernel, outside).run();
   } catch (NoContraction& none) {
-    why = std::move(none.why);
+    if (none.likely || adds_products(kernel)) why = std::move(none.why);
     return std::nullopt;
   }
 }

@@ -52,7 +52,8 @@ struct DeviceContraction {
   std::vector<std::string> values;  // containers that only pass values between the states of the product
 };
 
-// Nothing for a kernel that is none; `why` then says what is missing if it looked like one, and is empty otherwise.
+// Nothing for a kernel that is none; `why` then says what is missing if it adds up products of two or more elements
+// (or looked so), and is empty otherwise.
 std::optional<DeviceContraction> contraction_of(const ir::Graph& g, const ir::Element& kernel,
                                                 const symbolic::Facts& outside, std::string& why);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "library/emit.hpp"
+#include "transform/gpu/adds_products.hpp"
 #include "transform/gpu/kernels.hpp"
 #include "transform/gpu/tiled_kernel.hpp"
 
@@ -139,7 +140,10 @@ class Tiling {
 
   void kernel(std::unique_ptr<ir::Element>& item, const symbolic::Facts& facts) {
     const auto& m = std::get<ir::Map>(item->kind);
-    if (holds(m.body, ir::Schedule::kThreadBlock) || holds(m.body, ir::Schedule::kWarp)) return;
+    if (holds(m.body, ir::Schedule::kThreadBlock) || holds(m.body, ir::Schedule::kWarp)) {
+      if (adds_products(*item)) explain(*item, "no tiles: its thread-block maps were written by hand");
+      return;
+    }
     std::string why;
     std::optional<DeviceContraction> c = contraction_of(g_, *item, facts, why);
     if (!c) {

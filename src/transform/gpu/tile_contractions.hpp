@@ -16,7 +16,7 @@ namespace sdfg::transform {
 // added up in the order that the kernel gives, onto what the result held. `strict`: not where code behind the sum
 // accumulates, which would then need atomic operations. Where the extents decide at run time whether
 // tiles pay, a branch keeps the kernel beside them. Kernels whose block size was set by hand stay. `explanations` gets
-// a line per decision.
+// a line per decision, also one that says why a kernel that adds up products of two or more elements has no tiles.
 bool tile_contractions(ir::Graph& g, bool strict = false, std::vector<std::string>* explanations = nullptr);
 
 }  // namespace sdfg::transform
