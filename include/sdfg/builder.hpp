@@ -102,7 +102,7 @@ class SDFG_EXPORT IfChain {
 };
 
 /// Assumptions on a symbol, both ends included. The compiled function relies on them; only calls through `bind` check
-/// them.
+/// them. A symbol that is the step of a map inside a kernel needs `{.lower = 1}`.
 struct SymbolOptions {
   std::optional<Index> lower = {};
   std::optional<Index> upper = {};

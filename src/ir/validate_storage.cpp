@@ -68,12 +68,18 @@ class StorageChecker : public SiteVisitor {
     const std::string name = quoted(report_.container(data));
     const std::string storage(to_string(root.storage));
     std::string fault;
+    std::string hint = "copy it to a container that both can reach";
     switch (root.storage) {
       case Storage::kDefault:
       case Storage::kPinned: return;
       case Storage::kGpuGlobal:
         if (kernel_ != nullptr || copy) return;
         fault = " on the host";
+        hint =
+            "expressions and slices of whole arrays are host code; write the elements in a map with the Device "
+            "schedule, "
+            "as in g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the "
+            "host";
         break;
       case Storage::kGpuShared:
         if (kernel_ != nullptr) return;
@@ -91,7 +97,7 @@ class StorageChecker : public SiteVisitor {
     }
     report_.add(Rule::kStorageAccess, scope_, id,
                 what(id) + (writes ? " writes " : " reads ") + name + " in " + storage + " storage" + fault,
-                "copy it to a container that both can reach");
+                std::move(hint));
   }
 
   bool is_declared_inside(const std::string& name) const {

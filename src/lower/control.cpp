@@ -20,6 +20,20 @@ struct Restore {
   Restore& operator=(const Restore&) = delete;
 };
 
+// What makes a step provably positive: bounds of the parameters in it.
+std::string positive_step_hint(const ir::Graph& g, const Expr& step) {
+  std::string bounds;
+  for (const std::string& name : symbolic::free_symbols(step)) {
+    const ir::Symbol* s = g.symbols.find(name);
+    if (s == nullptr || s->binder != ir::BinderKind::kParameter) continue;
+    bounds += (bounds.empty() ? "g.symbol(\"" : ", g.symbol(\"") + name + "\", {.lower = 1})";
+  }
+  if (bounds.empty()) return "use a constant step, and compute the index from the parameter in the body";
+  return "declare a lower bound with which it is positive, as in " + bounds + ", or use a constant step";
+}
+
+constexpr const char* kOwnStepHint = "put the dimension with this step into a map of its own, inside the other";
+
 }  // namespace
 
 void Lowering::sequence(const ir::Sequence& s) {
@@ -109,7 +123,7 @@ Text Lowering::symbol_type(std::string_view name) const {
 }
 
 std::optional<symbolic::Expr> Lowering::exact_view(const tasklet::Expr& e) const {
-  const auto view = tasklet::to_symbolic(e);
+  auto view = tasklet::to_symbolic(e);
   if (!view || symbolic::has_reads(*view) || symbolic::has_calls(*view)) return std::nullopt;
   for (const std::string& name : symbolic::free_symbols(*view)) {
     const ir::Symbol* s = g_.symbols.find(name);
@@ -462,8 +476,9 @@ void Lowering::map(const ir::Element& e, const ir::Map& m) {
     if (symbolic::is_positive(r.step, facts()) == symbolic::Truth::kYes) continue;
     bool uses_own = false;
     for (const std::string& p : m.params) uses_own = uses_own || depends_on(r.step, p);
-    if (uses_own) unsupported(e.id, "a step that depends on the map's own parameters");
-    if (kernel_ != nullptr) unsupported(e.id, "a step that may not be positive: " + r.step.str());
+    if (uses_own) unsupported(e.id, "a step that depends on the map's own parameters", kOwnStepHint);
+    if (kernel_ != nullptr)
+      unsupported(e.id, "a step that may not be positive: " + r.step.str(), positive_step_hint(g_, r.step));
     support_.need(Helper::kFail);
     const Text step = expr(r.step);
     Statements report;

@@ -153,7 +153,9 @@ void Lowering::check_window(const Side& side, ir::Id origin) {
     if (low_fine && high_fine) continue;
     support_.need(Helper::kFail);
     needs_call_ = true;
-    const Text at = expr(low_fine ? high : low);
+    const Text at = high_fine || low == high ? expr(low)
+                    : low_fine               ? expr(high)
+                                             : parenthesised(expr(low)) + " < 0 ? " + expr(low) + " : " + expr(high);
     Statements report;
     report.push_back(
         statement(Evaluate{"sdfg_fail(call, 4, " + std::to_string(container_ordinal(root_name(side.path))) + ", " +

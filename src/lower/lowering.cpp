@@ -27,9 +27,9 @@ int Lowering::container_ordinal(std::string_view name) const {
   return it == ordinals_.of_container.end() ? -1 : it->second;
 }
 
-void Lowering::unsupported(ir::Id id, const std::string& what) const {
+void Lowering::unsupported(ir::Id id, const std::string& what, std::string hint) const {
   throw Error(ErrorClass::kUsage, (kernel_ ? "A kernel can't express " : "Host code can't express ") + what + ".",
-              ir::places_of(g_, id));
+              ir::places_of(g_, id), std::move(hint));
 }
 
 const symbolic::Facts& Lowering::facts_at_depth(std::size_t depth) {

@@ -122,7 +122,7 @@ class Lowering {
     out_ = outer;
     return inner;
   }
-  [[noreturn]] void unsupported(ir::Id id, const std::string& what) const;
+  [[noreturn]] void unsupported(ir::Id id, const std::string& what, std::string hint = {}) const;
   const symbolic::Facts& facts() { return facts_at_depth(path_.size()); }
   const symbolic::Facts& facts_at_depth(std::size_t depth);
 

@@ -301,6 +301,8 @@ void Lowering::declare_view(const ir::Container& c) {
     element = alias;
     cast = Text("(") + (read_only ? "const " : "") + alias + "*)";
   }
+  // Accesses are checked against the extents of the view, so the view itself must lie inside what it shows.
+  if (options_.check_bounds && kernel_ == nullptr) check_window({c.viewed, c.viewed_subset}, 0);
   Declare d;
   d.type = Text(read_only ? "const " : "") + element + "*";
   d.name = names_.of(c.name);

@@ -93,8 +93,9 @@ const Entry kEntries[] = {
        h.transient("d", "N").storage = Storage::kGpuGlobal;
        h.while_loop(h.g.body, "d[0] > 1.0");
      },
-     "storage-access: while loop reads 'd' in GpuGlobal storage on the host (copy it to a container that both can "
-     "reach)"},
+     "storage-access: while loop reads 'd' in GpuGlobal storage on the host "
+     "(expressions and slices of whole arrays are host code; write the elements in a map with the Device schedule, as "
+     "in g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the host)"},
     {"17", "a container as the target of an assignment",
      [](Hand& h) {
        Assign a;
@@ -193,8 +194,9 @@ const Entry kEntries[] = {
        h.transient("d", "N").storage = Storage::kGpuGlobal;
        h.compute(h.g.body, "o = p", {{"p", "d", "0"}}, {"o", "s", "0"});
      },
-     "storage-access: memlet from access of 'd' to tasklet 't' reads 'd' in GpuGlobal storage on the host (copy it to "
-     "a container that both can reach)"},
+     "storage-access: memlet from access of 'd' to tasklet 't' reads 'd' in GpuGlobal storage on the host "
+     "(expressions and slices of whole arrays are host code; write the elements in a map with the Device schedule, as "
+     "in g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the host)"},
     {"37", "a kernel that reads host memory",
      [](Hand& h) {
        h.transient("c", "N").storage = Storage::kHeap;

@@ -144,17 +144,19 @@ TEST_CASE("code reaches the memory of its side only") {
   h.while_loop(h.g.body, "d[0] > 1.0");
   Block& b = h.block(h.g.body);
   h.transient("shared", "32", ScalarType::kFloat64, &b).storage = Storage::kGpuShared;
-  CHECK(problems_of(h.g) ==
-        "storage-access: memlet from access of 'd' to tasklet 't' reads 'd' in GpuGlobal storage on the host (copy it "
-        "to a container "
-        "that both can reach)\n"
-        "storage-access: memlet from access of 'c' to tasklet 't' reads 'c' in Heap storage in the kernel of map 'i' "
-        "(copy it to a "
-        "container that both can reach)\n"
-        "storage-access: while loop reads 'd' in GpuGlobal storage on the host (copy it to a container that both can "
-        "reach)\n"
-        "storage-lifetime: 'shared' in GpuShared storage is declared outside a kernel (declare it in a block inside "
-        "the Device map)");
+  CHECK(
+      problems_of(h.g) ==
+      "storage-access: memlet from access of 'd' to tasklet 't' reads 'd' in GpuGlobal storage on the host "
+      "(expressions and slices of whole arrays are host code; write the elements in a map with the Device schedule, as "
+      "in g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the host)\n"
+      "storage-access: memlet from access of 'c' to tasklet 't' reads 'c' in Heap storage in the kernel of map 'i' "
+      "(copy it to a "
+      "container that both can reach)\n"
+      "storage-access: while loop reads 'd' in GpuGlobal storage on the host "
+      "(expressions and slices of whole arrays are host code; write the elements in a map with the Device schedule, as "
+      "in g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the host)\n"
+      "storage-lifetime: 'shared' in GpuShared storage is declared outside a kernel (declare it in a block inside "
+      "the Device map)");
 }
 
 TEST_CASE("a value per thread is not read where a block has one") {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <sdfg/device.hpp>
 #include <sdfg/jit.hpp>
 #include <sdfg/log.hpp>
 #include <vector>
@@ -154,6 +155,38 @@ TEST_CASE("bounds are checked against extents that are quotients and remainders"
   CHECK(contains(outside.message, "the index 2 is outside the extent 2 of"));
 }
 
+TEST_CASE("with bounds checks a view lies inside what it shows, also a view of a view") {
+  Builder g("views");
+  auto N = g.symbol("N"), K = g.symbol("K");
+  auto A = g.array<double>("A", {N, 3});
+  auto V = g.view("V", A.slice(range(0, 4), 1));
+  auto W = g.view("W", V.slice(range(K, K + 2)));
+  W(1) = 7.0;
+  g.loop("r", 0, 2, [&](auto r) {
+    auto row = g.view("row", W.slice(range(r, r + K)));
+    g.map({"i", 0, K}, [&](auto i) { row(i) = row(i) + 1.0; });
+  });
+  Options o = plain();
+  o.check = EnumSet<Check>{Check::kBounds};
+  const auto f = compile<void(double*, std::int64_t, std::int64_t)>(g, o);
+  std::vector<double> a(24);
+  f(a.data(), 8, 1);
+  CHECK(a[4] == 1);
+  CHECK(a[7] == 8);
+  f(a.data(), 8, 0);  // rows are empty then, wherever they begin
+  CHECK(a[4] == 7);
+  const auto outside = [&](std::int64_t n, std::int64_t k, const std::string& what) {
+    const Told error = told([&] { f(a.data(), n, k); });
+    INFO(error.message);
+    CHECK(error.error_class == ErrorClass::kLaunch);
+    CHECK(contains(error.message, what));
+  };
+  outside(8, 3, "the index 4 is outside the extent 4 of container 'V'");
+  outside(8, -1, "the index -1 is outside the extent 4 of container 'V'");
+  outside(3, 0, "the index 3 is outside the extent 3 of container 'A'");
+  outside(8, 2, "the index 2 is outside the extent 2 of container 'W'");
+}
+
 TEST_CASE("an index outside an array of one stream is reported") {
   Builder g("one_queue");
   auto K = g.symbol("K");
@@ -168,6 +201,61 @@ TEST_CASE("an index outside an array of one stream is reported") {
   const Told outside = told([&] { f(a, 1); });
   CHECK(outside.error_class == ErrorClass::kLaunch);
   CHECK(contains(outside.message, "is outside the extent 1 of"));
+}
+
+TEST_CASE("a host expression on device memory says which map to write instead") {
+  Options o = plain();
+  o.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
+  const std::string hint =
+      "expressions and slices of whole arrays are host code; write the elements in a map with the Device schedule, as "
+      "in "
+      "g.map({\"i\", 0, N}, body, {.schedule = sdfg::Schedule::kDevice}), or copy it to a container of the host";
+  for (const bool sliced : {false, true}) {
+    Builder g("whole");
+    auto N = g.symbol("N");
+    auto A = g.array<double>("A", {N}, {.storage = Storage::kGpuGlobal});
+    if (sliced) A.slice(range(1, N)) = 2.0;
+    if (!sliced) A = 2.0;
+    const Told refused = told([&] { static_cast<void>(compile(g, o)); });
+    CHECK(refused.error_class == ErrorClass::kGraph);
+    INFO(refused.message);
+    CHECK(refused.message.ends_with(" writes 'A' in GpuGlobal storage on the host"));
+    CHECK(refused.hint == hint);
+  }
+  Builder g("instead");
+  auto N = g.symbol("N");
+  auto A = g.array<double>("A", {N}, {.storage = Storage::kGpuGlobal});
+  g.map({"i", 0, N}, [&](auto i) { A(i) = 2.0; }, {.schedule = Schedule::kDevice});
+  CHECK_NOTHROW(compile(g, o));
+}
+
+TEST_CASE("a symbolic step inside a kernel is refused with what to declare, and taken once it is declared") {
+  Options o = plain();
+  o.device = DeviceChoice{DeviceChoice::Kind::kEmulated, 0};
+  for (const bool bounded : {false, true}) {
+    Builder g("steps");
+    auto N = g.symbol("N");
+    auto S = g.symbol("S", bounded ? SymbolOptions{.lower = 1} : SymbolOptions{});
+    auto A = g.array<double>("A", {N, N}, {.storage = Storage::kGpuGlobal});
+    g.map({"i", 0, N},
+          [&](auto i) { g.map({"j", 0, N, S}, [&](auto j) { A(i, j) = 2.0; }, {.schedule = Schedule::kSequential}); },
+          {.schedule = Schedule::kDevice});
+    const Told error = told([&] {
+      const auto f = compile<void(double*, std::int64_t, std::int64_t)>(g, o);
+      const DeviceArray<double> a(*o.device, std::vector<double>(9));
+      f(a.data(), 3, 2);
+      CHECK(a.download() == std::vector<double>{2, 0, 2, 2, 0, 2, 2, 0, 2});
+    });
+    if (bounded) {
+      CHECK(error.message == "no error");
+      continue;
+    }
+    CHECK(error.error_class == ErrorClass::kUsage);
+    CHECK(error.message == "A kernel can't express a step that may not be positive: S.");
+    CHECK(error.hint ==
+          "declare a lower bound with which it is positive, as in g.symbol(\"S\", {.lower = 1}), or use a constant "
+          "step");
+  }
 }
 
 TEST_CASE("nesting beyond the limit is an error of limits") {
