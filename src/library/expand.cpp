@@ -233,6 +233,37 @@ class Expansion {
     return found;
   }
 
+  // Scalar code between the maps (first values of sums, say) that the host can't run.
+  bool computes_in_device_memory(const ir::Element& e) const {
+    const auto* s = std::get_if<ir::State>(&e.kind);
+    return s != nullptr && std::any_of(s->edges.begin(), s->edges.end(), [&](const ir::Memlet& m) {
+             const ir::Node* from = s->find_node(m.src);
+             const ir::Node* to = s->find_node(m.dst);
+             const auto* code = std::get_if<ir::Tasklet>(&from->kind);
+             if (code == nullptr) code = std::get_if<ir::Tasklet>(&to->kind);
+             const auto* memory = std::get_if<ir::Access>(&to->kind);
+             if (memory == nullptr) memory = std::get_if<ir::Access>(&from->kind);
+             return code != nullptr && memory != nullptr && code->code.language != tasklet::Language::kCpp &&
+                    !m.is_order_only() && ir::in_device_memory(graph_, memory->data);
+           });
+  }
+
+  std::unique_ptr<ir::Element> kernel_of_one_thread(std::unique_ptr<ir::Element> state) {
+    ir::Symbol point;
+    point.name = graph_.unique_name("once");
+    point.binder = ir::BinderKind::kMapParameter;
+    ir::Map map;
+    map.params.push_back(point.name);
+    map.ranges.push_back(ir::Range::index(0));
+    map.schedule = ir::Schedule::kDevice;
+    map.gpu_block_size = {1, 1, 1};
+    graph_.symbols.insert(std::move(point));
+    const std::string label = state->label;
+    const SourceLocation location = state->location;
+    map.body.items.push_back(std::move(state));
+    return std::make_unique<ir::Element>(ir::Element{graph_.new_id(), label, location, std::move(map)});
+  }
+
   void put_on_device(ir::Block& block) {
     if (decides_by_memory(block.body)) {
       ir::Map map;
@@ -248,7 +279,8 @@ class Expansion {
       graph_.append(block.body, std::move(map));
     }
     const std::function<void(ir::Sequence&)> outermost = [&](ir::Sequence& s) {
-      for (const auto& item : s.items) {
+      for (auto& item : s.items) {
+        if (computes_in_device_memory(*item)) item = kernel_of_one_thread(std::move(item));
         if (auto* map = std::get_if<ir::Map>(&item->kind)) {
           if (map->schedule == ir::Schedule::kDefault) map->schedule = ir::Schedule::kDevice;
           continue;

@@ -181,6 +181,7 @@ class KernelMemory {
   // Names of containers to declare around the kernel.
   std::vector<std::string> run() {
     visit(kernel_, outside_);
+    for (ir::Element* e : ordered_) run_in_order(*e);
     return std::move(moved_);
   }
 
@@ -194,6 +195,7 @@ class KernelMemory {
     auto* m = std::get_if<ir::Map>(&e.kind);
     const bool parallel = m != nullptr && m->schedule != ir::Schedule::kSequential;
     const std::size_t before = points_.size();
+    if (m != nullptr && !parallel) sequential_.push_back(&e);
     if (parallel) {
       for (std::size_t d = 0; d < m->params.size(); ++d) {
         const ir::Range& r = m->ranges[d];
@@ -210,7 +212,50 @@ class KernelMemory {
       for (auto& item : child->items) visit(*item, inside);
     }
     if (parallel && m->schedule != ir::Schedule::kDevice) --threads_;
+    if (m != nullptr && !parallel) sequential_.pop_back();
     points_.resize(before);
+  }
+
+  // Turns a sequential map whose points use the same memory, one after the other, into loops: a map says that its
+  // points could as well run at once.
+  void run_in_order(ir::Element& e) {
+    const auto& map = std::get<ir::Map>(e.kind);
+    const symbolic::Facts facts = ir::facts_at(g_, ir::path_to(g_, e.id));
+    for (const ir::Range& r : map.ranges) {
+      if (symbolic::is_positive(r.step, facts) != symbolic::Truth::kYes) return;
+    }
+    ir::Map m = std::move(std::get<ir::Map>(e.kind));
+    const tasklet::TypeEnvironment types = ir::type_environment(g_);
+    const auto typed = [&](const tasklet::Expr& x) { return tasklet::infer_types(x, types); };
+    ir::Sequence body = std::move(m.body);
+    for (std::size_t d = m.params.size(); d-- > 0;) {
+      const ir::Range& r = m.ranges[d];
+      g_.symbols.find(m.params[d])->binder = ir::BinderKind::kLoopVariable;
+      const Expr variable = Expr::symbol(m.params[d]);
+      ir::For f;
+      f.variable = m.params[d];
+      f.init = typed(tasklet::from_symbolic(r.begin));
+      f.condition = typed(tasklet::Expr::binary(tasklet::BinaryOp::kLessEqual, tasklet::from_symbolic(variable),
+                                                tasklet::from_symbolic(r.end)));
+      f.update = typed(tasklet::from_symbolic(variable + r.step));
+      f.unroll = m.unroll && d + 1 == m.params.size();
+      f.body = std::move(body);
+      if (d == 0) {
+        e.kind = std::move(f);
+        return;
+      }
+      auto inner = std::make_unique<ir::Element>(ir::Element{g_.new_id(), {}, e.location, std::move(f)});
+      if (d + 1 == m.params.size()) retarget(std::get<ir::For>(inner->kind).body, e.id, inner->id);
+      body = ir::Sequence();
+      body.items.push_back(std::move(inner));
+    }
+  }
+
+  // What ended an iteration of the map ends one of its innermost loop.
+  static void retarget(ir::Sequence& s, ir::Id from, ir::Id to) {
+    ir::walk(s, [&](ir::Element& e) {
+      if (auto* x = std::get_if<ir::Exit>(&e.kind); x != nullptr && x->target == from) x->target = to;
+    });
   }
 
   // A bound over what the kernel binds; the ranges of the points around are known.
@@ -362,6 +407,9 @@ class KernelMemory {
     c.kind = ir::ContainerKind::kArray;
     c.storage = ir::Storage::kGpuGlobal;
     rewrite(c.name, slice);
+    for (ir::Element* e : sequential_) {
+      if (std::ranges::find(ordered_, e) == ordered_.end()) ordered_.push_back(e);
+    }
     std::erase(block.locals, c.name);
     moved_.push_back(c.name);
     if (!c.zeroed) return;
@@ -433,6 +481,8 @@ class KernelMemory {
   int threads_ = 0;  // thread-block and warp maps around
   std::int64_t shared_ = 0;
   std::vector<Point> points_;
+  std::vector<ir::Element*> sequential_;  // maps around
+  std::vector<ir::Element*> ordered_;     // sequential maps around memory that moved out
   std::vector<std::string> moved_;
 };
 
