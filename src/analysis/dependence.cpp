@@ -211,17 +211,58 @@ Answer overlap(const Access& a, const Access& b, const std::vector<Parameter>& p
 
 }  // namespace
 
+Truth elements_apart(const ir::Layout& layout, const Facts& facts) {
+  if (layout.elements_meet()) return Truth::kNo;
+  struct Dimension {
+    Expr extent, stride;
+  };
+  std::vector<Dimension> left;
+  for (std::size_t d = layout.rank(); d-- > 0;) {
+    if (layout.shape()[d].is_one()) continue;
+    const Expr& stride = layout.strides()[d];
+    left.push_back({layout.shape()[d], symbolic::is_positive(-stride, facts) == Truth::kYes ? -stride : stride});
+  }
+  // From the innermost dimension out, each steps over all that came before it.
+  for (Expr inner = 1; !left.empty();) {
+    auto next = std::ranges::find_if(left, [&](const Dimension& d) { return d.stride == inner; });
+    if (next == left.end()) {
+      next = std::ranges::find_if(left, [&](const Dimension& d) {
+        return symbolic::is_less_equal(inner, d.stride, facts) == Truth::kYes &&
+               std::ranges::all_of(left, [&](const Dimension& other) {
+                 return symbolic::is_less_equal(d.stride, other.stride, facts) == Truth::kYes;
+               });
+      });
+    }
+    if (next == left.end()) return Truth::kUnknown;
+    inner = next->stride * next->extent;
+    left.erase(next);
+  }
+  return Truth::kYes;
+}
+
 std::vector<Parameter> parameters_of(const ir::Map& m, std::size_t first) {
   std::vector<Parameter> out;
   for (std::size_t d = first; d < m.params.size(); ++d) out.push_back({m.params[d], m.ranges[d]});
   return out;
 }
 
-Answer overlap_across(const ir::Graph&, const Access& a, const Access& b, const std::vector<Parameter>& parameters,
+namespace {
+
+// The answer for elements, turned into one for places where something accumulates.
+Answer of_places(const ir::Graph& g, const Access& a, const Access& b, const Facts& facts, Answer of_elements) {
+  if (of_elements.truth != Truth::kNo || a.container != b.container || (!a.wcr && !b.wcr)) return of_elements;
+  const ir::Container* c = ir::resolve(g, a.container);
+  if (c == nullptr || elements_apart(c->layout, facts) == Truth::kYes) return of_elements;
+  return {Truth::kUnknown, "elements of '" + a.container + "' may share a place"};
+}
+
+}  // namespace
+
+Answer overlap_across(const ir::Graph& g, const Access& a, const Access& b, const std::vector<Parameter>& parameters,
                       const Facts& facts) {
   Names assigned = assigned_on(a.path);
   assigned.merge(assigned_on(b.path));
-  return overlap(a, b, parameters, assigned, facts);
+  return of_places(g, a, b, facts, overlap(a, b, parameters, assigned, facts));
 }
 
 Answer carried(const ir::Graph& g, const AccessSet& body, const std::vector<Parameter>& parameters, const Facts& facts,
@@ -256,7 +297,7 @@ Answer carried(const ir::Graph& g, const AccessSet& body, const std::vector<Para
       }
       if (options.ignore_reductions && a.wcr && b.wcr && *a.wcr == *b.wcr && *a.wcr != ir::ReduceOp::kCustom) continue;
       if (++pairs > kMostPairs) return {Truth::kUnknown, "there are too many different accesses to compare them"};
-      Answer one = overlap(a, b, parameters, assigned, facts);
+      Answer one = of_places(g, a, b, facts, overlap(a, b, parameters, assigned, facts));
       if (one.truth == Truth::kYes) return one;
       if (one.truth == Truth::kUnknown) worst = std::move(one);
     }

@@ -21,8 +21,14 @@ struct Parameter {
   ir::Range range;
 };
 
+// Has every element a place of its own? kNo: as soon as there are several along some dimensions. Strides that are known
+// only at run time give kUnknown, unless facts order them.
+symbolic::Truth elements_apart(const ir::Layout& layout, const symbolic::Facts& facts);
+
 // May `a` in one iteration and `b` in another touch a common element? Iterations differ in at least one of
 // `parameters`; symbols bound inside the accesses' paths are free in each. Does not ask whether the accesses write.
+// Where one accumulates, also different elements are a common one if the layout may give them one place: plain writes
+// that meet so are a fault of the graph, accumulations are not.
 Answer overlap_across(const ir::Graph& g, const Access& a, const Access& b, const std::vector<Parameter>& parameters,
                       const symbolic::Facts& facts);
 

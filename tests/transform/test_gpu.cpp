@@ -4,6 +4,7 @@
 #include "../support/make.hpp"
 #include "ir/print.hpp"
 #include "ir/validate.hpp"
+#include "library/expand.hpp"
 #include "transform/gpu/decide_blocks.hpp"
 #include "transform/gpu/insert_barriers.hpp"
 #include "transform/gpu/kernels.hpp"
@@ -136,6 +137,78 @@ TEST_CASE("memory of a kernel moves out with a slice per point when it has no co
   const std::string text = ir::to_text(m.g);
   INFO(text);
   CHECK(text.find("large[i, (j + 1)//3 - 1, K - 1]") != std::string::npos);
+}
+
+TEST_CASE("points of a sequential map that use the same memory of a kernel are iterations of loops") {
+  for (const bool two : {false, true}) {
+    Maker m;
+    on_device(m.array("A", kD, "N, K, 5"));
+    m.symbol("N");
+    m.symbol("K");
+    auto& points = m.map(kernel(m, m.body(), "i", "0:N"), two ? "j, k" : "j", two ? "0:K, 0:5:2" : "0:K",
+                         ir::Schedule::kSequential);
+    auto& b = m.block(points);
+    m.transient("large", kD, "K", &b);
+    m.tasklet(b.body, "o = 1.0", {}, {"o = large[0]"});
+    m.tasklet(b.body, "o = v", {"v = large[0]"}, {two ? "o = A[i, j, k]" : "o = A[i, j, 0]"});
+    ir::check(m.g);
+    place_kernel_memory(m.g);
+    ir::check(m.g);
+    const std::string text = ir::to_text(m.g);
+    INFO(text);
+    CHECK(m.g.containers.at("large").rank() == 2);
+    CHECK(m.g.symbols.at("j").binder == ir::BinderKind::kLoopVariable);
+    int loops = 0;
+    ir::walk(m.g.body, [&](const ir::Element& e, const ir::Ancestors&) {
+      loops += std::holds_alternative<ir::For>(e.kind) ? 1 : 0;
+    });
+    CHECK(loops == (two ? 2 : 1));
+  }
+}
+
+TEST_CASE("an expansion leaves no scalar code on the host that writes device memory") {
+  Maker m;
+  on_device(m.array("A", kD, "N"));
+  on_device(m.array("R", kD, "3"));
+  m.symbol("N");
+  m.library(m.body(), ir::Reduce{ir::ReduceOp::kSum, {}, {0}, tasklet::Value::floating(0.0)}, {"_in = A"},
+            {"_out = R[1]"});
+  ir::check(m.g);
+  library::expand_library_nodes(m.g, {}, nullptr);
+  INFO(ir::to_text(m.g));
+  ir::check(m.g);
+  CHECK(first_kernel(m.g).gpu_block_size == std::vector<std::int64_t>{1, 1, 1});
+}
+
+TEST_CASE("kernels accumulate plainly only where no two elements share a place") {
+  using symbolic::Expr;
+  const Expr n = Expr::symbol("N"), s = Expr::symbol("S");
+  struct Case {
+    ir::Extents strides;
+    int least;  // S
+    bool plain;
+  };
+  const Case cases[] = {{{n, 1}, 0, true},  {{1, n}, 0, true},      {{2 * n, 2}, 0, true}, {{-1 * n, 1}, 1, true},
+                        {{s, 1}, 0, false}, {{n * s, s}, 0, false}, {{n * s, s}, 1, true}, {{n + s, 1}, 0, true},
+                        {{1, 1}, 0, false}, {{0, 1}, 0, false},     {{1, s}, 5, false},    {{n, -1}, 1, true}};
+  for (const Case& c : cases) {
+    Maker m;
+    on_device(m.array("A", kD, "N, N")).layout = ir::Layout::strided({n, n}, c.strides);
+    m.symbol("N");
+    m.symbol("S");
+    m.g.symbols.find("N")->lower = Expr(1);
+    m.g.symbols.find("S")->lower = Expr(c.least);
+    m.tasklet(kernel(m, m.body(), "i, j", "0:N, 0:N"), "o = 1.0", {}, {"o = A[i, j] | sum"});
+    prepare_for_device(m.g, {}, {});
+    INFO(ir::to_text(m.g));
+    ir::walk(m.g.body, [&](const ir::Element& e, const ir::Ancestors&) {
+      const auto* state = std::get_if<ir::State>(&e.kind);
+      if (state == nullptr) return;
+      for (const ir::Memlet& edge : state->edges) {
+        if (edge.wcr) CHECK(edge.wcr->lowering == (c.plain ? ir::WcrLowering::kPlain : ir::WcrLowering::kAtomic));
+      }
+    });
+  }
 }
 
 TEST_CASE("barriers stand between phases that share memory, and nowhere else") {

@@ -137,6 +137,23 @@ TEST_CASE("rows of their own are accumulated plainly, shared columns atomically"
   CHECK(lowerings(g) == std::vector{WcrLowering::kPlain, WcrLowering::kAtomic, WcrLowering::kAtomic});
 }
 
+TEST_CASE("where a stride known at run time may let elements share a place, they are accumulated atomically") {
+  for (const int least : {0, 1}) {
+    for (const Schedule schedule : {Schedule::kParallel, Schedule::kSequential}) {
+      ir::Graph g = base();
+      symbol(g, "S");
+      g.symbols.find("S")->lower = symbolic::Expr(least);
+      g.containers.find("y")->layout = ir::Layout::strided({parse("N")}, {parse("S")});
+      ir::Element& m = map(g, g.body, {{"i", "0:N"}}, schedule);
+      compute(g, body(m), "add", "o = 1.0", {}, {accumulate("o", "y", "i", ReduceOp::kSum)});
+      transform::prepare_for_cpu(g);
+      const bool atomic = schedule == Schedule::kParallel && least == 0;
+      CHECK(lowerings(g) == std::vector{atomic ? WcrLowering::kAtomic : WcrLowering::kPlain});
+      CHECK(map_at(m).simd == (least == 1));
+    }
+  }
+}
+
 TEST_CASE("an inner sum whose element other threads share stays atomic") {
   ir::Graph g = base();
   ir::Element& m = map(g, g.body, {{"i", "0:M"}}, Schedule::kParallel);

@@ -27,7 +27,7 @@ std::set<ir::Id> shared_writes(const ir::Graph& g, const ir::Map& m, const symbo
     const ir::Container* c = ir::resolve(g, a.container);
     if (c == nullptr) continue;
     if (c->storage == ir::Storage::kRegister && m.schedule != ir::Schedule::kDevice) continue;  // one per thread
-    const bool alone = !c->may_alias && !c->layout.elements_meet() && c->kind != ir::ContainerKind::kReference &&
+    const bool alone = !c->may_alias && c->kind != ir::ContainerKind::kReference &&
                        std::ranges::all_of(kinds.first, [&](std::size_t other) {
                          const analysis::Access& b = set.accesses[other];
                          if (b.container != a.container) return true;

@@ -25,7 +25,7 @@ std::set<ir::Id> private_writes(const ir::Graph& g, const ir::Map& m, const symb
     if (!a.wcr || !a.write) continue;
     const ir::Container* c = g.containers.find(a.container.substr(0, a.container.find('.')));
     alone.back() = local.contains(a.container) ||
-                   (c && !c->may_alias && !c->layout.elements_meet() && c->kind != ir::ContainerKind::kReference &&
+                   (c && !c->may_alias && c->kind != ir::ContainerKind::kReference &&
                     std::ranges::all_of(kinds.first, [&](std::size_t other) {
                       const analysis::Access& b = set.accesses[other];
                       if (b.container != a.container) return true;
