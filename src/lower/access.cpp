@@ -172,16 +172,17 @@ Text Lowering::element_of(std::string_view path, std::span<const Text> indices) 
                                            std::to_string(indices.size()) + " indices, its rank is " +
                                            std::to_string(c.rank()));
   }
-  if (options_.check_bounds && kernel_ == nullptr && !unchecked_ && c.rank() > 0 && !c.constant)
-    return checked_element(path, indices);
+  if (options_.check_bounds && !unchecked_ && c.rank() > 0 && !c.constant) return checked_element(path, indices);
   return base(path) + "[" + flat_index(path, indices) + "]";
 }
 
 Text Lowering::checked_element(std::string_view path, std::span<const Text> indices) {
-  needs_call_ = true;
+  // What tells of the failure: the call, and in kernels the place for reports.
+  const Text teller = kernel_ != nullptr ? Text(kToldName) : Text("call");
+  needs_call_ = needs_call_ || kernel_ == nullptr;
   auto it = accessors_.find(path);
   if (it == accessors_.end()) {
-    support_.need(Helper::kOutside);
+    support_.need(kernel_ != nullptr ? Helper::kOutsideHere : Helper::kOutside);
     const ir::Layout& layout = container(path).layout;
     const Layouted& how = layout_of(path);
     Accessor accessor;
@@ -206,8 +207,8 @@ Text Lowering::checked_element(std::string_view path, std::span<const Text> indi
               : "(" + index + " + " + parenthesised(symbolic::to_cpp(layout.offset()[d], printer)) + ")";
       const int known = container_ordinal(root_name(path));
       tests += "  if (" + shifted + " < 0 || " + shifted + " >= " + parenthesised(extent) +
-               ") return sdfg_outside<T>(call, " + std::to_string(known) + ", " + std::to_string(d) + ", " + index +
-               ", " + extent + ");\n";
+               ") return sdfg_outside<T>(" + teller + ", " + std::to_string(known) + ", " + std::to_string(d) + ", " +
+               index + ", " + extent + ");\n";
     }
     std::vector<Text> own;
     for (std::size_t begin = 0; begin < arguments.size();) {
@@ -216,11 +217,13 @@ Text Lowering::checked_element(std::string_view path, std::span<const Text> indi
       begin = comma + 2;
     }
     for (const std::string& s : accessor.extras) parameters += ", [[maybe_unused]] int64_t " + names_.of(s);
-    unit_.accessors += "template <typename T>\nstatic inline T& " + accessor.name + "(sdfg_call* call, T* base" +
-                       parameters + ") {\n" + tests + "  return base[" + flat_index(path, own) + "];\n}\n";
+    unit_.accessors += Text("template <typename T>\n") + (kernel_ != nullptr ? "__device__ " : "") +
+                       "static inline T& " + accessor.name + (kernel_ != nullptr ? "(int64_t* " : "(sdfg_call* ") +
+                       teller + ", T* base" + parameters + ") {\n" + tests + "  return base[" + flat_index(path, own) +
+                       "];\n}\n";
     it = accessors_.emplace(std::string(path), std::move(accessor)).first;
   }
-  Text out = it->second.name + "(call, " + base(path);
+  Text out = it->second.name + "(" + teller + ", " + base(path);
   for (const Text& i : indices) out += ", " + i;
   for (const std::string& s : it->second.extras) out += ", " + names_.of(s);
   return out + ")";

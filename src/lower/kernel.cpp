@@ -183,6 +183,12 @@ Lowering::Launch Lowering::kernel(const std::vector<const ir::Element*>& path, c
     launch.arguments.push_back(s.name);
   }
 
+  if (helper_names(kToldName)) {
+    launch.reports = true;
+    f.parameters.push_back({"int64_t* const", kToldName});
+    kernel.parameters.push_back({.name = kToldName, .bytes = 8, .is_pointer = true});
+  }
+
   const std::int64_t threads = scope.plan.threads();
   if (m.gpu_max_registers > 0) {
     f.qualifiers += " __maxnreg__(" + std::to_string(m.gpu_max_registers) + ")";
@@ -494,11 +500,12 @@ void Lowering::close_partials(const std::vector<Accumulator>& partials, const ir
     }
     const Text value = threads > 1 ? total : a.variable;
     if (is_register) {
-      accumulate(wcr, a.type, a.target, value, e.id, {});  // one instance per thread: all of them hold the sum
+      // One instance per thread: all of them hold the sum.
+      checked_accumulate({a.path, a.subset}, wcr, a.type, a.target, value, e.id, {});
       continue;
     }
     if (container(a.container).storage != ir::Storage::kGpuShared) wcr.lowering = ir::WcrLowering::kAtomic;
-    Statements one = collect([&] { accumulate(wcr, a.type, a.target, value, e.id, {}); });
+    Statements one = collect([&] { checked_accumulate({a.path, a.subset}, wcr, a.type, a.target, value, e.id, {}); });
     if (threads == 1) {
       for (Statement& s : one) out_->push_back(std::move(s));
       continue;
@@ -509,13 +516,10 @@ void Lowering::close_partials(const std::vector<Accumulator>& partials, const ir
   }
 }
 
-void Lowering::device_accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value,
-                                 ir::Id origin, Text comment) {
+Text Lowering::device_atomic(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value) {
   const Text t = type_text(type);
   const auto call = [&](const char* name) {
-    emit(
-        Evaluate{"sdfg_atomic_" + Text(name) + "(" + address_of(target) + ", (" + t + ")" + parenthesised(value) + ")"},
-        origin, std::move(comment));
+    return "sdfg_atomic_" + Text(name) + "(" + address_of(target) + ", (" + t + ")" + parenthesised(value) + ")";
   };
   switch (wcr.op) {
     case ir::ReduceOp::kSum: return call("add");
@@ -534,10 +538,8 @@ void Lowering::device_accumulate(const ir::Wcr& wcr, const Type& type, const Tex
   Binding b;
   b.values = {{"a", "a"}, {"b", "b"}};
   // Everything by value: symbols of the expression are parameters of the kernel.
-  emit(Evaluate{"sdfg_atomic_update(" + address_of(target) + ", [=, b = (" + t + ")" + parenthesised(value) +
-                "]([[maybe_unused]] " + t + " a) -> " + t + " { return " + code_as(combine(wcr, type), type, b) +
-                "; })"},
-       origin, std::move(comment));
+  return "sdfg_atomic_update(" + address_of(target) + ", [=, b = (" + t + ")" + parenthesised(value) +
+         "]([[maybe_unused]] " + t + " a) -> " + t + " { return " + code_as(combine(wcr, type), type, b) + "; })";
 }
 
 void Lowering::declare_in_kernel(const ir::Container& c) {

@@ -125,12 +125,18 @@ void Lowering::launch(const ir::Element& e, const ir::Map& m) {
         place = "(void*)" + names_.of(argument);  // the value lies behind the host's pointer
       list += (list.empty() ? "" : ", ") + place;
     }
+    std::size_t count = l.arguments.size();
+    if (l.reports) {
+      reporting_.insert(stream_);
+      list += Text(list.empty() ? "" : ", ") + "(void*)&" + kToldName;
+      ++count;
+    }
     Text arguments = "nullptr";
     if (!list.empty()) {
       Declare a;
       a.type = "void* const";
       a.name = arguments = names_.fresh("arguments");
-      a.array = std::to_string(l.arguments.size());
+      a.array = std::to_string(count);
       a.init = "{" + list + "}";
       emit(std::move(a), e.id);
     }

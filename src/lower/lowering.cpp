@@ -112,6 +112,10 @@ Unit Lowering::host_unit() {
            test->branches[0].condition == "sdfg_failed(call)";
   };
   while (!body.body.empty() && only_returns(body.body.back())) body.body.pop_back();
+  if (!reporting_.empty()) {
+    Statements place = place_for_reports();
+    body.body.insert(body.body.begin(), std::make_move_iterator(place.begin()), std::make_move_iterator(place.end()));
+  }
   if (uses_device_) {
     If begin;
     begin.branches.push_back({"!sdfg_abi->device_begin(call)", {statement(Return{})}});
@@ -170,6 +174,37 @@ Unit Lowering::host_unit() {
   once("sdfg_tear_down", "exit", g_.code.exit);
   finish_support();
   return std::move(unit_);
+}
+
+// Its owner waits for the kernels and fails the call when the function is left, whichever way.
+Statements Lowering::place_for_reports() {
+  support_.need(Helper::kReports);
+  return collect([&] {
+    Text list;
+    for (const int s : reporting_) list += (list.empty() ? "" : ", ") + std::to_string(s);
+    const Text streams = names_.fresh("reporting_streams"), owner = names_.fresh("reports");
+    Declare used;
+    used.type = "int32_t";
+    used.name = streams;
+    used.array = std::to_string(reporting_.size());
+    used.init = "{" + list + "}";
+    used.is_const = true;
+    emit(std::move(used));
+    Declare d;
+    d.type = "const sdfg_reports";
+    d.name = owner;
+    d.init = "call, " + streams + ", " + std::to_string(reporting_.size());
+    d.is_constructor = true;
+    emit(std::move(d));
+    If none;
+    none.branches.push_back({"!" + owner + ".memory", {statement(Return{})}});
+    emit(std::move(none));
+    Declare told;
+    told.type = "int64_t*";
+    told.name = kToldName;
+    told.init = "(int64_t*)" + owner + ".memory";
+    emit(std::move(told));
+  });
 }
 
 // The user's code that runs once for a loaded program, when no call's arguments are there.

@@ -43,6 +43,9 @@ struct Binding {
   std::map<std::string, Type, std::less<>> target_types;
 };
 
+// Where kernels report failures: a parameter of kernels, and a variable of the host.
+inline constexpr const char* kToldName = "sdfg_told";
+
 class Lowering {
  public:
   Lowering(const ir::Graph& g, const LowerOptions& options, const ir::Ordinals& ordinals);
@@ -58,6 +61,10 @@ class Lowering {
   };
 
  private:
+  struct Side {
+    std::string path;
+    ir::Subset subset;
+  };
   struct Accumulator {
     std::string container;
     std::string path;  // the window it is written through, and the element in it
@@ -72,6 +79,7 @@ class Lowering {
   struct Launch {
     int kernel = 0;
     std::vector<std::string> arguments;
+    bool reports = false;  // takes the place for failures, after the others
     KernelPlan plan;
   };
   Launch kernel(const std::vector<const ir::Element*>& path, const ir::Element& e, const ir::Map& m);
@@ -83,8 +91,8 @@ class Lowering {
   bool is_replicated(const ir::State& s, const ir::Node& n) const;
   std::vector<Accumulator> open_partials(const ir::Element& e, const ir::Map& m);
   void close_partials(const std::vector<Accumulator>& partials, const ir::Element& e);
-  void device_accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
-                         Text comment);
+  // An expression that accumulates and gives what was there before.
+  Text device_atomic(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value);
   void declare_in_kernel(const ir::Container& c);
   bool in_threads() const { return kernel_ != nullptr && (!kernel_->plan.blockwise || kernel_->in_thread_block); }
   bool written_here(std::string_view container) const;
@@ -97,6 +105,7 @@ class Lowering {
   void issue_after(const ir::Element& e);
   int stream() const { return stream_; }
   void declare_device_memory(const ir::Container& c, bool& needs_braces);
+  Statements place_for_reports();
   bool on_device(std::string_view path) const;  // in device memory, seen from the host
 
   // ---- loops that repeat launches (repeat.cpp) ----
@@ -175,6 +184,10 @@ class Lowering {
   std::optional<std::pair<std::string, ir::Subset>> reduced_place(const ir::Map& m, std::string_view container) const;
   void accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
                   Text comment);
+  bool is_atomic(const ir::Wcr& wcr) const;
+  // The same, and checks that a number is what comes out, unless the target is a private result.
+  void checked_accumulate(const Side& at, const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value,
+                          ir::Id origin, Text comment);
   tasklet::Expr combine(const ir::Wcr& wcr, const Type& type) const;  // over the names "a" and "b"
   std::optional<Text> identity(ir::ReduceOp op, const Type& type);
 
@@ -252,15 +265,12 @@ class Lowering {
   void statements(const ir::State& s, const tasklet::Body& body, Binding& b, ir::Id origin);
   bool bind_inputs(const ir::State& s, const ir::Node& n, const ir::Tasklet& t, Binding& b, bool inline_values);
   void write(const ir::State& s, const ir::Memlet& m, const Text& value, const Type& type, ir::Id origin, Text comment);
+  bool checks_numbers_of(const Type& type) const;
   void check_numbers(std::string_view data, const ir::Subset& subset, const Text& target, ir::Id origin);
   Text target_of(const ir::State& s, const ir::Memlet& m);
   const std::string& data_of(const ir::State& s, ir::Id access) const;
   void library_node(const ir::State& s, const ir::Node& n, const ir::Library& l);
   void copies_into(const ir::State& s, const ir::Node& n);
-  struct Side {
-    std::string path;
-    ir::Subset subset;
-  };
   void copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin, const Text& comment);
   void elementwise_copy(const Side& from, const Side& to, const std::optional<ir::Wcr>& wcr, ir::Id origin,
                         const Text& comment);
@@ -320,6 +330,7 @@ class Lowering {
   KernelScope* kernel_ = nullptr;
   std::vector<Kernel> kernels_;
   bool uses_device_ = false;
+  std::set<int> reporting_;  // streams of kernels that may report a failure
   bool shared_out_ = false;  // nested loops are spread over the threads of the block
   int stream_ = 0;
   bool any_alias_ = false;

@@ -244,8 +244,7 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
       wcr.lowering = held ? ir::WcrLowering::kPlain : ir::WcrLowering::kUndecided;
     }
     const Text target = target_of(s, m);
-    accumulate(wcr, c.type, target, text, origin, std::move(comment));
-    if (!is_accumulator(target)) check_numbers(data, subset, target, origin);
+    checked_accumulate({data, subset}, wcr, c.type, target, text, origin, std::move(comment));
     return;
   }
   if (uses_.written_once(data) == m.id) {
@@ -263,15 +262,17 @@ void Lowering::write(const ir::State& s, const ir::Memlet& m, const Text& value,
   check_numbers(data, subset, target, origin);
 }
 
+bool Lowering::checks_numbers_of(const Type& type) const {
+  return options_.check_numbers && type.is_scalar() && (is_floating(type.scalar()) || is_complex(type.scalar()));
+}
+
 // Reports a value that is no number, with its place in the container. Infinities are the identities of minima and
 // maxima.
 void Lowering::check_numbers(std::string_view data, const ir::Subset& subset, const Text& target, ir::Id origin) {
   const ir::Container& c = container(data);
-  if (!options_.check_numbers || kernel_ != nullptr || !c.type.is_scalar()) return;
+  if (!checks_numbers_of(c.type)) return;
   const ScalarType t = c.type.scalar();
-  if (!is_floating(t) && !is_complex(t)) return;
   support_.need(Helper::kNumber);
-  needs_call_ = true;
   const Text flat = c.is_scalar() ? Text("0") : flat_index(data, texts(subset.begins()));
   std::string condition;
   for (const char* part : {".re", ".im", ""}) {
@@ -279,10 +280,19 @@ void Lowering::check_numbers(std::string_view data, const ir::Subset& subset, co
     if (member != is_complex(t)) continue;
     condition += (condition.empty() ? "!sdfg_is_number(" : " || !sdfg_is_number(") + target + part + ")";
   }
+  const Text known =
+      std::to_string(ordinal(origin)) + ", " + flat + ", " + std::to_string(container_ordinal(root_name(data)));
+  Text report;
+  if (kernel_ != nullptr) {
+    support_.need(Helper::kReport);
+    report = Text("sdfg_report(") + kToldName + ", 10, " + known + ", 0)";
+  } else {
+    support_.need(Helper::kFail);
+    needs_call_ = true;
+    report = "sdfg_fail(call, 10, " + known + ")";
+  }
   If test;
-  test.branches.push_back({condition,
-                           {statement(Evaluate{"sdfg_fail(call, 10, " + std::to_string(ordinal(origin)) + ", " + flat +
-                                               ", " + std::to_string(container_ordinal(data)) + ")"})}});
+  test.branches.push_back({condition, {statement(Evaluate{report})}});
   emit(std::move(test), origin);
 }
 

@@ -141,10 +141,15 @@ static T& sdfg_outside(sdfg_call* call, int32_t ordinal, int64_t dimension, int6
 )";
 
 constexpr const char* kNumberText = R"(
-static inline bool sdfg_is_number(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7fffffffffffffff) <= 0x7ff0000000000000; }
-static inline bool sdfg_is_number(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7fffffff) <= 0x7f800000; }
+#ifdef __CUDACC__
+#define SDFG_NUMBER_TEST [[maybe_unused]] __device__ static inline
+#else
+#define SDFG_NUMBER_TEST [[maybe_unused]] static inline
+#endif
+SDFG_NUMBER_TEST bool sdfg_is_number(double v) { return (__builtin_bit_cast(uint64_t, v) & 0x7fffffffffffffff) <= 0x7ff0000000000000; }
+SDFG_NUMBER_TEST bool sdfg_is_number(float v) { return (__builtin_bit_cast(uint32_t, v) & 0x7fffffff) <= 0x7f800000; }
 template <typename T>
-static inline bool sdfg_is_number(const T& v) { return sdfg_is_number((float)v); }
+SDFG_NUMBER_TEST bool sdfg_is_number(const T& v) { return sdfg_is_number((float)v); }
 )";
 
 constexpr const char* kFailedText = R"(
@@ -313,6 +318,54 @@ __device__ __forceinline__ T sdfg_block_reduce(unsigned int thread, T value, T* 
 }
 )";
 
+// Words of the place: whether there is a report, the code, the ordinal, three values; from the ninth on memory for
+// accesses that have none.
+constexpr const char* kReportsText = R"(
+struct sdfg_reports {
+  sdfg_call* call;
+  const int32_t* streams;
+  int32_t count;
+  void* memory;
+  sdfg_reports(sdfg_call* c, const int32_t* used, int32_t n) : call(c), streams(used), count(n), memory(sdfg_abi->device_allocate(c, 0, 1088, -1)) {
+    if (!memory) return;
+    sdfg_device_fill(call, 0, memory, (int64_t)0, 1, 136, 0, -1);
+    sdfg_abi->device_synchronise(call, 0, -1);
+  }
+  ~sdfg_reports() {
+    if (!memory) return;
+    for (int32_t i = 0; i < count && !sdfg_failed(call); ++i) sdfg_abi->device_synchronise(call, streams[i], -1);
+    if (!sdfg_failed(call)) {
+      int64_t told[8] = {};
+      sdfg_device_copy(call, 0, -1, told, 0, memory, 2, sizeof(told));
+      sdfg_abi->device_synchronise(call, 0, -1);
+      if (told[0]) sdfg_fail(call, (int32_t)told[1], (int32_t)told[2], told[3], told[4], told[5]);
+    }
+    sdfg_abi->device_release(call, 0, memory);
+  }
+  sdfg_reports(const sdfg_reports&) = delete;
+};
+)";
+
+constexpr const char* kReportText = R"(
+static __device__ __noinline__ void sdfg_report(int64_t* told, int64_t code, int64_t ordinal, int64_t a, int64_t b, int64_t c) {
+  if (sdfg_atomic_exchange(told, (int64_t)1) != 0) return;
+  told[1] = code;
+  told[2] = ordinal;
+  told[3] = a;
+  told[4] = b;
+  told[5] = c;
+}
+)";
+
+constexpr const char* kOutsideHereText = R"(
+template <typename T>
+static __device__ T& sdfg_outside(int64_t* told, int64_t ordinal, int64_t dimension, int64_t index, int64_t extent) {
+  static_assert(sizeof(T) <= 1024, "an element larger than the place for accesses outside");
+  sdfg_report(told, 4, ordinal, dimension, index, extent);
+  return *reinterpret_cast<T*>(told + 8);
+}
+)";
+
 const char* text_of(Helper h) {
   switch (h) {
     case Helper::kOwned: return kOwnedText;
@@ -333,6 +386,9 @@ const char* text_of(Helper h) {
     case Helper::kDeviceFill: return kDeviceFillText;
     case Helper::kDeviceCopy: return kDeviceCopyText;
     case Helper::kBlockReduce: return kBlockReduceText;
+    case Helper::kReports: return kReportsText;
+    case Helper::kReport: return kReportText;
+    case Helper::kOutsideHere: return kOutsideHereText;
   }
   return "";
 }
@@ -341,8 +397,10 @@ const char* text_of(Helper h) {
 
 void Support::need(Helper h) {
   helpers_.insert(h);
-  if (h == Helper::kNumber) helpers_.insert(Helper::kFail);
   if (h == Helper::kOutside) helpers_.insert(Helper::kFail);
+  if (h == Helper::kReports)
+    helpers_.insert({Helper::kFail, Helper::kFailed, Helper::kDeviceFill, Helper::kDeviceCopy});
+  if (h == Helper::kOutsideHere) helpers_.insert(Helper::kReport);
   if (h == Helper::kStreamsOwner) need(Helper::kOwned);
   if (h == Helper::kOwned || h == Helper::kDeviceOwned || h == Helper::kPinnedOwned)
     helpers_.insert({Helper::kFail, Helper::kChecked, Helper::kBytes});
@@ -358,10 +416,11 @@ std::string Support::text() const {
   std::string out;
   // Definitions before uses: failures first.
   for (const Helper h :
-       {Helper::kFail, Helper::kOutside, Helper::kNumber, Helper::kFailed, Helper::kChecked, Helper::kBytes,
-        Helper::kOwned, Helper::kStreamOwner, Helper::kStreamsOwner, Helper::kAtomicAdd, Helper::kAtomicUpdate,
-        Helper::kDeviceOwned, Helper::kPinnedOwned, Helper::kLaunch, Helper::kRun, Helper::kDeviceFill,
-        Helper::kDeviceCopy, Helper::kBlockReduce}) {
+       {Helper::kFail,         Helper::kOutside,     Helper::kNumber,      Helper::kFailed,       Helper::kChecked,
+        Helper::kBytes,        Helper::kOwned,       Helper::kStreamOwner, Helper::kStreamsOwner, Helper::kAtomicAdd,
+        Helper::kAtomicUpdate, Helper::kDeviceOwned, Helper::kPinnedOwned, Helper::kLaunch,       Helper::kRun,
+        Helper::kDeviceFill,   Helper::kDeviceCopy,  Helper::kBlockReduce, Helper::kReports,      Helper::kReport,
+        Helper::kOutsideHere}) {
     if (helpers_.contains(h)) out += text_of(h);
   }
   return out;

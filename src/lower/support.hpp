@@ -28,6 +28,9 @@ enum class Helper : std::uint8_t {
   kDeviceFill,    // sdfg_device_fill: rows of one value
   kDeviceCopy,    // sdfg_device_copy: a region of up to three dimensions
   kBlockReduce,   // in kernels: sdfg_block_reduce, one value of all threads of a block
+  kReports,       // sdfg_reports: where kernels report failures; the call fails with the first one when it ends
+  kReport,        // in kernels: sdfg_report
+  kOutsideHere,   // in kernels: sdfg_outside
 };
 
 class Support {

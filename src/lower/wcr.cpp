@@ -71,12 +71,43 @@ tasklet::Expr Lowering::combine(const ir::Wcr& wcr, const Type& type) const {
   return tasklet::infer_types(value, env);
 }
 
+bool Lowering::is_atomic(const ir::Wcr& wcr) const {
+  return wcr.lowering == ir::WcrLowering::kAtomic ||
+         (wcr.lowering != ir::WcrLowering::kPlain && (parallel_depth_ > 0 || kernel_ != nullptr));
+}
+
+void Lowering::checked_accumulate(const Side& at, const ir::Wcr& wcr, const Type& type, const Text& target,
+                                  const Text& value, ir::Id origin, Text comment) {
+  if (kernel_ == nullptr || !is_atomic(wcr) || !checks_numbers_of(type)) {
+    accumulate(wcr, type, target, value, origin, std::move(comment));
+    if (!is_accumulator(target)) check_numbers(at.path, at.subset, target, origin);
+    return;
+  }
+  // Reading the element again would race with what other threads add to it: what was found is combined anew.
+  const auto constant = [&](const Text& wish, Text init) {
+    Declare d;
+    d.type = type_text(type);
+    d.name = names_.fresh(wish);
+    d.init = std::move(init);
+    d.is_const = true;
+    Text name = d.name;
+    emit(std::move(d), origin);
+    return name;
+  };
+  Statements inner = collect([&] {
+    Binding b;
+    b.values["b"] = constant("operand", value);
+    b.values["a"] = constant("found", device_atomic(wcr, type, target, b.values["b"]));
+    check_numbers(at.path, at.subset, constant("combined", code_as(combine(wcr, type), type, b)), origin);
+  });
+  emit(Scope{std::move(inner)}, origin, std::move(comment));
+}
+
 void Lowering::accumulate(const ir::Wcr& wcr, const Type& type, const Text& target, const Text& value, ir::Id origin,
                           Text comment) {
-  const bool atomic = wcr.lowering == ir::WcrLowering::kAtomic ||
-                      (wcr.lowering != ir::WcrLowering::kPlain && (parallel_depth_ > 0 || kernel_ != nullptr));
+  const bool atomic = is_atomic(wcr);
   if (atomic && kernel_ != nullptr) {
-    device_accumulate(wcr, type, target, value, origin, std::move(comment));
+    emit(Evaluate{device_atomic(wcr, type, target, value)}, origin, std::move(comment));
     return;
   }
   if (!atomic) {

@@ -114,12 +114,13 @@ const std::vector<Block>& blocks() {
   return kBlocks;
 }
 
-std::string cuda_text(const ir::Graph& g, const transform::DeviceOptions& options) {
+std::string cuda_text(const ir::Graph& g, const transform::DeviceOptions& options, bool checks = false) {
   ir::Graph work = g.clone();
   library::expand_library_nodes(work, {}, nullptr);
   transform::prepare_for_device(work, {}, options);
   lower::LowerOptions lowering;
   lowering.device = true;
+  lowering.check_bounds = lowering.check_numbers = checks;
   const lower::Lowered l = lower::lower_graph(work, lowering, ir::ordinals(g));
   return l.device.empty() ? std::string() : codegen::print_device(l.device, codegen::DeviceDialect::kCuda).text;
 }
@@ -151,6 +152,7 @@ TEST_CASE("device programs on the emulated device") {
       Options o = options_on(DeviceChoice::Kind::kEmulated);
       o.gpu_block_size = BlockSize{blocks()[b].threads};
       o.verify = b == 2;  // every pass leaves a valid graph
+      if (b == 1) o.check = EnumSet<Check>{Check::kBounds};
       o.gpu_graphs = std::array{Toggle::kOn, Toggle::kAuto, Toggle::kOff, Toggle::kOn}[(turn + b) % 4];
       o.gpu_streams = std::array{0, -1, 2}[(turn + b) % 3];
       std::string where = "block " + std::to_string(blocks()[b].threads[0]) + "x" +
@@ -227,6 +229,10 @@ TEST_CASE("NVRTC compiles every kernel of the programs") {
       const std::string log = nvrtc.compile(text, arch);
       if (!log.empty()) return std::string(arch) + ": " + log + "\n" + text;
     }
+    if (p.heavy || turn % 4 != 0) return {};
+    const std::string checked = cuda_text(expected.made().graph, {}, true);
+    const std::string log = nvrtc.compile(checked, kArchitectures[turn / 4 % kArchitectures.size()]);
+    if (!log.empty()) return "with checks: " + log + "\n" + checked;
     return {};
   });
   INFO(failures);
