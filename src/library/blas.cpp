@@ -122,7 +122,7 @@ std::optional<BlasCall> blas_call(const Node& n, const Product& given) {
             ";\n"
             "if (gemm f = (gemm)sdfg_abi->library(call, 1, \"" +
             function + "\")) f(" + letter(a) + ", " + letter(b) +
-            ", &sdfg_m, &sdfg_n, &sdfg_k, &sdfg_alpha, a, &sdfg_lda, b, &sdfg_ldb, &sdfg_beta, c, &sdfg_ldc, 1, 1);",
+            ", &sdfg_m, &sdfg_n, &sdfg_k, &sdfg_alpha, $a, &sdfg_lda, $b, &sdfg_ldb, &sdfg_beta, $c, &sdfg_ldc, 1, 1);",
         "");
   };
   return out;
@@ -168,7 +168,7 @@ std::optional<BlasCall> blas_call(const Node& n, const VectorProduct& p) {
             ";\n"
             "if (gemv f = (gemv)sdfg_abi->library(call, 1, \"" +
             function + "\")) f(\"" + (a.transposed ? "T" : "N") +
-            "\", &sdfg_m, &sdfg_n, &sdfg_alpha, a, &sdfg_lda, x, &sdfg_x, &sdfg_beta, y, &sdfg_y, 1);",
+            "\", &sdfg_m, &sdfg_n, &sdfg_alpha, $a, &sdfg_lda, $x, &sdfg_x, &sdfg_beta, $y, &sdfg_y, 1);",
         "");
   };
   return out;

@@ -95,8 +95,8 @@ void cholesky_by_lapack(const Emitter& e, const std::string& function, const std
             "int sdfg_status = 0;\n"
             "if (potrf f = (potrf)sdfg_abi->library(call, 1, \"" +
             function + "\")) f(\"" + (lower ? "U" : "L") +
-            "\", &sdfg_order, (void*)factor, &sdfg_order, &sdfg_status, 1);\n"
-            "*result = sdfg_status;",
+            "\", &sdfg_order, (void*)$factor, &sdfg_order, &sdfg_status, 1);\n"
+            "*$result = sdfg_status;",
         "");
 }
 
@@ -119,8 +119,8 @@ void factorise_by_lapack(const Emitter& e, const std::string& function, const st
                    "int sdfg_status = 0;\n"
                    "if (getrf f = (getrf)sdfg_abi->library(call, 1, \"" +
                    function +
-                   "\")) f(&sdfg_order, &sdfg_order, (void*)factor, &sdfg_order, rows, &sdfg_status);\n"
-                   "*result = sdfg_status;",
+                   "\")) f(&sdfg_order, &sdfg_order, (void*)$factor, &sdfg_order, $rows, &sdfg_status);\n"
+                   "*$result = sdfg_status;",
                "");
       body.map({{"i", n}, {"j", n}}, [&](Emitter& inner, const std::vector<Expr>& p) {
         inner.compute({{"a", columns, element_at({p[1], p[0]})}}, name("a", t), {w, element_at({p[0], p[1]}), {}});

@@ -55,11 +55,11 @@ void device_call(const Emitter& e, const DeviceCallText& call) {
   std::string operands = "(void*)sdfg_numbers, (void*)sdfg_scalars";
   for (const Pointer& p : call.read) {
     inputs.push_back({"sdfg_" + p.connector, p.data, p.window});
-    operands += ", (void*)" + inputs.back().connector;
+    operands += ", (void*)$" + inputs.back().connector;
   }
   for (const Pointer& p : call.written) {
     outputs.push_back({"sdfg_" + p.connector, p.data, p.window});
-    operands += ", (void*)" + outputs.back().connector;
+    operands += ", (void*)$" + outputs.back().connector;
     if (call.reads_written) inputs.push_back({outputs.back().connector + "_before", p.data, p.window});
   }
   e.cpp(inputs, outputs,

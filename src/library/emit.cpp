@@ -2,6 +2,9 @@
 #include "library/emit.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "base/words.hpp"
 
 namespace sdfg::library {
 
@@ -91,6 +94,43 @@ std::string Operand::text() const {
   return out + "]";
 }
 
+CodeNames code_names(const ir::Sequence& s) {
+  CodeNames out;
+  ir::walk(s, [&](const ir::Element& e, const ir::Ancestors&) {
+    const auto* state = std::get_if<ir::State>(&e.kind);
+    if (state == nullptr) return;
+    for (const ir::Node& n : state->nodes) {
+      const auto* t = std::get_if<ir::Tasklet>(&n.kind);
+      if (t == nullptr) continue;
+      for (const auto* connectors : {&t->inputs, &t->outputs}) {
+        for (const ir::Connector& k : *connectors) out.insert(k.name);
+      }
+      const tasklet::Uses uses = tasklet::uses_of(t->code.body);
+      out.insert(uses.read.begin(), uses.read.end());
+      out.insert(uses.written.begin(), uses.written.end());
+    }
+  });
+  return out;
+}
+
+std::string Emitter::fresh_symbol(const std::string& wish) const {
+  std::string stem = wish;
+  std::string name = graph_->unique_name(stem);
+  while (names_->contains(name)) name = graph_->unique_name(stem += '_');
+  return name;
+}
+
+std::string Emitter::fresh_connector(const std::string& wish) const {
+  const auto taken = [&](const std::string& name) {
+    const ir::Container* c = graph_->containers.find(name);
+    return graph_->symbols.contains(name) || (c != nullptr && c->constant);
+  };
+  std::string name = wish;
+  while (taken(name)) name += '_';
+  names_->insert(name);
+  return name;
+}
+
 ir::Map& Emitter::map(const std::vector<std::pair<std::string, Expr>>& extents, const Body& body) const {
   std::vector<std::pair<std::string, ir::Range>> ranges;
   for (const auto& [name, extent] : extents) ranges.emplace_back(name, ir::Range::half_open(0, extent));
@@ -102,7 +142,7 @@ ir::Map& Emitter::map_ranges(const std::vector<std::pair<std::string, ir::Range>
   std::vector<Expr> parameters;
   for (const auto& [wish, range] : ranges) {
     ir::Symbol s;
-    s.name = graph_->unique_name(wish);
+    s.name = fresh_symbol(wish);
     s.binder = ir::BinderKind::kMapParameter;
     m.params.push_back(s.name);
     m.ranges.push_back(range);
@@ -118,7 +158,7 @@ ir::Map& Emitter::map_ranges(const std::vector<std::pair<std::string, ir::Range>
 void Emitter::loop(const std::string& wish, const Expr& from, const Expr& to,
                    const std::function<void(Emitter&, Expr)>& body) const {
   ir::Symbol s;
-  s.name = graph_->unique_name(wish);
+  s.name = fresh_symbol(wish);
   s.binder = ir::BinderKind::kLoopVariable;
   const Expr variable = Expr::symbol(s.name);
   ir::For f;
@@ -181,14 +221,15 @@ void Emitter::compute(const std::vector<Read>& reads, const tasklet::Expr& code,
   ir::Tasklet t;
   tasklet::Statement statement;
   const ir::Container* target = ir::resolve(*graph_, write.data);
-  const tasklet::Expr out = tasklet::Expr::name("out", target->type);
-  statement.node = tasklet::Assign{out, code};
-  t.code.body.push_back(std::move(statement));
+  const std::string result = fresh_connector("out");
+  std::map<std::string, tasklet::Expr, std::less<>> connectors;
   const ir::Id id = graph_->new_id();
   std::vector<ir::Memlet> edges;
   for (const Read& r : reads) {
     const ir::Container* c = ir::resolve(*graph_, r.data);
-    t.inputs.push_back({r.connector, c->type});
+    const std::string connector = fresh_connector(r.connector);
+    connectors.emplace('$' + r.connector, tasklet::Expr::name(connector, c->type));
+    t.inputs.push_back({connector, c->type});
     ir::Node access;
     access.id = graph_->new_id();
     access.kind = ir::Access{r.data};
@@ -196,12 +237,14 @@ void Emitter::compute(const std::vector<Read>& reads, const tasklet::Expr& code,
     m.id = graph_->new_id();
     m.src = access.id;
     m.dst = id;
-    m.dst_connector = r.connector;
+    m.dst_connector = connector;
     m.src_subset = r.at;
     edges.push_back(std::move(m));
     s.nodes.push_back(std::move(access));
   }
-  t.outputs.push_back({"out", target->type});
+  statement.node = tasklet::Assign{tasklet::Expr::name(result, target->type), tasklet::replace_names(code, connectors)};
+  t.code.body.push_back(std::move(statement));
+  t.outputs.push_back({result, target->type});
   ir::Node code_node;
   code_node.id = id;
   code_node.label = label_;
@@ -214,7 +257,7 @@ void Emitter::compute(const std::vector<Read>& reads, const tasklet::Expr& code,
   ir::Memlet m;
   m.id = graph_->new_id();
   m.src = id;
-  m.src_connector = "out";
+  m.src_connector = result;
   m.dst = access.id;
   m.dst_subset = write.at;
   m.wcr = write.wcr;
@@ -232,15 +275,17 @@ void Emitter::cpp(const std::vector<Pointer>& inputs, const std::vector<Pointer>
   auto& s = std::get<ir::State>(e.kind);
   ir::Tasklet t;
   t.code.language = tasklet::Language::kCpp;
-  t.code.text = text;
   t.code.global_text = file_text;
   t.code.cpp.emplace();
   t.code.cpp->side_effects = false;
   t.side_effects = false;
   const ir::Id id = graph_->new_id();
+  std::map<std::string, std::string, std::less<>> names;
   const auto connect = [&](const Pointer& p, bool output) {
-    (output ? t.outputs : t.inputs).push_back({p.connector, Type::pointer(ir::resolve(*graph_, p.data)->type)});
-    (output ? t.code.cpp->writes : t.code.cpp->reads).push_back(p.connector);
+    const std::string connector = fresh_connector(p.connector);
+    names.emplace(p.connector, connector);
+    (output ? t.outputs : t.inputs).push_back({connector, Type::pointer(ir::resolve(*graph_, p.data)->type)});
+    (output ? t.code.cpp->writes : t.code.cpp->reads).push_back(connector);
     ir::Node access;
     access.id = graph_->new_id();
     access.kind = ir::Access{p.data};
@@ -248,13 +293,22 @@ void Emitter::cpp(const std::vector<Pointer>& inputs, const std::vector<Pointer>
     m.id = graph_->new_id();
     m.src = output ? id : access.id;
     m.dst = output ? access.id : id;
-    (output ? m.src_connector : m.dst_connector) = p.connector;
+    (output ? m.src_connector : m.dst_connector) = connector;
     (output ? m.dst_subset : m.src_subset) = p.window;
     s.nodes.push_back(std::move(access));
     s.edges.push_back(std::move(m));
   };
   for (const Pointer& p : inputs) connect(p, false);
   for (const Pointer& p : outputs) connect(p, true);
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '$') {
+      t.code.text += text[at++];
+      continue;
+    }
+    const std::size_t first = ++at;
+    while (at < text.size() && is_word(text[at])) ++at;
+    t.code.text += names.at(text.substr(first, at - first));
+  }
   ir::Node node;
   node.id = id;
   node.label = label_;
@@ -284,7 +338,7 @@ void Emitter::copy(const std::string& from, const ir::Subset& from_at, const std
 
 Expr Emitter::assign(const std::string& wish, const tasklet::Expr& value) const {
   ir::Symbol s;
-  s.name = graph_->unique_name(wish);
+  s.name = fresh_symbol(wish);
   s.binder = ir::BinderKind::kAssigned;
   const std::string name = s.name;
   graph_->symbols.insert(std::move(s));
@@ -300,7 +354,8 @@ void Emitter::fail(const std::string& message) const {
 }
 
 tasklet::Expr name(const std::string& connector, ScalarType type) {
-  return tasklet::Expr::name(connector, type);
+  // A mark that no symbol of the same code has.
+  return tasklet::Expr::name('$' + connector, type);
 }
 
 tasklet::Expr literal(std::complex<double> value, ScalarType type) {

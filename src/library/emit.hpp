@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,17 +74,22 @@ struct Write {
   std::optional<ir::Wcr> wcr;
 };
 
+// Names of connectors and of other things in code: no symbol may have one of them.
+using CodeNames = std::set<std::string, std::less<>>;
+CodeNames code_names(const ir::Sequence& s);
+
 // Appends to the sequence it stands at. Names come from the graph.
 class Emitter {
  public:
-  Emitter(ir::Graph& g, ir::Sequence& at, std::string label, SourceLocation location)
-      : graph_(&g), at_(&at), label_(std::move(label)), location_(std::move(location)) {}
+  // `names`: those of the whole graph, and from then on those made here.
+  Emitter(ir::Graph& g, ir::Sequence& at, std::string label, SourceLocation location, CodeNames& names)
+      : graph_(&g), at_(&at), names_(&names), label_(std::move(label)), location_(std::move(location)) {}
 
   ir::Graph& graph() const { return *graph_; }
   ir::Sequence& sequence() const { return *at_; }
   const std::string& label() const { return label_; }
   Emitter inside(ir::Sequence& s) const {
-    Emitter out(*graph_, s, label_, location_);
+    Emitter out(*graph_, s, label_, location_, *names_);
     out.loop_ = loop_;
     return out;
   }
@@ -102,28 +108,34 @@ class Emitter {
   // A block with a transient of its own. Rank 0: a Scalar.
   void with_transient(const std::string& name, ScalarType type, const std::vector<Expr>& extents,
                       const std::function<void(Emitter&, const std::string& container)>& body) const;
-  // write = code over the connectors of the reads.
+  // write = code over the connectors of the reads, which it names by `name`.
   void compute(const std::vector<Read>& reads, const tasklet::Expr& code, const Write& write) const;
   // C++ text that reads and writes through pointers and has no other effect; it may name symbols and the functions of
-  // `file_text`.
+  // `file_text`. It writes a connector as `$a`, since the graph may have a symbol `a`.
   void cpp(const std::vector<Pointer>& inputs, const std::vector<Pointer>& outputs, const std::string& text,
            const std::string& file_text) const;
   void copy(const std::string& from, const ir::Subset& from_at, const std::string& to, const ir::Subset& to_at,
             std::optional<ir::Wcr> wcr = {}) const;
   Expr assign(const std::string& name, const tasklet::Expr& value) const;  // a fresh symbol
 
+  // A name that nothing has, for a symbol.
+  std::string fresh_symbol(const std::string& wish) const;
+
   [[noreturn]] void fail(const std::string& message) const;
 
  private:
+  std::string fresh_connector(const std::string& wish) const;
+
   ir::Graph* graph_;
   ir::Sequence* at_;
+  CodeNames* names_;
   std::string label_;
   SourceLocation location_;
   ir::Id loop_ = 0;
 };
 
 // Typed code, since expansions know their types.
-tasklet::Expr name(const std::string& connector, ScalarType type);
+tasklet::Expr name(const std::string& connector, ScalarType type);  // for Emitter::compute alone
 tasklet::Expr literal(std::complex<double> value, ScalarType type);
 tasklet::Expr cast(const tasklet::Expr& e, ScalarType type);
 tasklet::Expr add(const tasklet::Expr& a, const tasklet::Expr& b);

@@ -23,7 +23,7 @@ const Operand* find(const std::vector<Operand>& all, std::string_view connector)
 class Expansion {
  public:
   Expansion(ir::Graph& g, const ExpandOptions& options, std::vector<std::string>* reasons)
-      : graph_(g), options_(options), device_options_(options), reasons_(reasons) {
+      : graph_(g), options_(options), device_options_(options), reasons_(reasons), names_(code_names(g.body)) {
     device_options_.opt_level = std::min(options.opt_level, 1);
     device_options_.host_code = false;
   }
@@ -141,7 +141,7 @@ class Expansion {
     ir::Element& element = graph_.append(out, std::move(block), label, node.location);
     element.id = node.id;  // reports about the block are about the node
     auto& body = std::get<ir::Block>(element.kind);
-    Emitter emitter(graph_, body.body, label, node.location);
+    Emitter emitter(graph_, body.body, label, node.location, names_);
     Node n;
     n.library = &library;
     n.emitter = &emitter;
@@ -268,7 +268,7 @@ class Expansion {
     if (decides_by_memory(block.body)) {
       ir::Map map;
       ir::Symbol point;
-      point.name = graph_.unique_name("point");
+      point.name = Emitter(graph_, block.body, {}, {}, names_).fresh_symbol("point");
       point.binder = ir::BinderKind::kMapParameter;
       map.params.push_back(point.name);
       map.ranges.push_back(ir::Range::index(0));
@@ -305,6 +305,7 @@ class Expansion {
   const ExpandOptions& options_;
   ExpandOptions device_options_;  // loop nests: kernels are made of maps, not of code for the host
   std::vector<std::string>* reasons_;
+  CodeNames names_;
   std::set<ir::Id> used_;
   bool element_used_ = false;
 };

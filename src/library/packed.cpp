@@ -196,9 +196,9 @@ void packed_product(const Emitter& e, const Product& given, const ExpandOptions&
                     const ir::Range own = part(start, tile, size);
                     inner.cpp({{"from", from.data, by_rows ? from.part(own, summed) : from.part(summed, own)}},
                               {{"to", to, packed(start, tile, size, block)}},
-                              "sdfg_pack_" + suffix + "<" + std::to_string(block) + ">(from, " +
+                              "sdfg_pack_" + suffix + "<" + std::to_string(block) + ">($from, " +
                                   (by_rows ? a_row + ", " + a_column : b_column + ", " + b_row) + ", " + count.name() +
-                                  ", " + depth.name() + ", to);",
+                                  ", " + depth.name() + ", $to);",
                               helpers);
                   }));
                 };
@@ -227,8 +227,8 @@ void packed_product(const Emitter& e, const Product& given, const ExpandOptions&
                     return one == other ? one : start + " ? " + one + " : " + other;
                   };
                   inner.cpp(inputs, {{"c", p.c.data, p.c.part(own_rows, own_columns)}},
-                            "sdfg_tile_" + suffix + "(a, b, " + depth.name() + ", c, " + c_row + ", " + c_column +
-                                ",\n    " + (old ? first_or("old", "before") : "before") + ", " +
+                            "sdfg_tile_" + suffix + "($a, $b, " + depth.name() + ", $c, " + c_row + ", " + c_column +
+                                ",\n    " + (old ? first_or("$old", "$before") : "$before") + ", " +
                                 first_or(old_row, c_row) + ", " + first_or(old_column, c_column) + ", " +
                                 number(p.alpha, p.type) + ", " + first_or(number(p.beta, p.type), "(" + type + ")1") +
                                 ",\n    " + rows.name() + ", " + columns.name() + ", " + row.name() + " - " +

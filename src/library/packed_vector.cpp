@@ -95,7 +95,7 @@ void with_column_tile(const Emitter& e, const Expr& rows, const std::function<vo
     return;
   }
   here.with_transient("threads", ScalarType::kInt64, {}, [&](Emitter& inner, const std::string& threads) {
-    inner.cpp({}, {{"result", threads, {}}}, "*result = sdfg_abi->thread_count();", "");
+    inner.cpp({}, {{"result", threads, {}}}, "*$result = sdfg_abi->thread_count();", "");
     const Expr count = inner.assign("threads", element_of(threads, {}, ScalarType::kInt64));
     const Expr share = symbolic::ceil_div(rows, count * Expr(kLeastColumnTile)) * Expr(kLeastColumnTile);
     const Expr tile = symbolic::max(Expr(kLeastColumnTile), symbolic::min(share, Expr(kColumnTile)));
@@ -136,13 +136,13 @@ void blocked_vector_product(const Emitter& e, const VectorProduct& p, const Expa
       const ir::Range own{from, symbolic::min(from + tile, p.m) - 1, 1, 1}, all = ir::Range::half_open(0, p.k);
       std::vector<Pointer> inputs{{"a", p.a.data, p.a.part(own, all)}, {"x", x.data, x.part(all)}};
       if (p.beta != 0.0) inputs.push_back({"old", old.data, old.part(own)});
-      const std::string tail = "y, " + y_step + ", " + (p.beta != 0.0 ? "old, " + old_step : "y, " + y_step) + ", " +
+      const std::string tail = "$y, " + y_step + ", " + (p.beta != 0.0 ? "$old, " + old_step : "$y, " + y_step) + ", " +
                                number(p.alpha, p.type) + ", " + number(p.beta, p.type) + ", " + rows.name() + ");";
-      inner.cpp(inputs, {{"y", p.y.data, p.y.part(own)}},
-                by_rows
-                    ? "sdfg_rows_times_" + suffix + "(a, " + stride + ", x, " + depth + ", " + tail
-                    : "sdfg_columns_times_" + suffix + "(a, " + stride + ", x, " + x_step + ", " + depth + ", " + tail,
-                helpers);
+      inner.cpp(
+          inputs, {{"y", p.y.data, p.y.part(own)}},
+          by_rows ? "sdfg_rows_times_" + suffix + "($a, " + stride + ", $x, " + depth + ", " + tail
+                  : "sdfg_columns_times_" + suffix + "($a, " + stride + ", $x, " + x_step + ", " + depth + ", " + tail,
+          helpers);
     });
     map.schedule = ir::Schedule::kParallel;
   };

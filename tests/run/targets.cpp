@@ -150,6 +150,7 @@ Target compiled(const std::string& name, int level, bool strict) {
   options.cache = CacheMode::kOff;
   options.device = DeviceChoice{DeviceChoice::Kind::kCpu, 0};
   if (strict) options.fp = FloatingPoint{false, false, false, false, false};
+  options.verify = strict;  // every pass leaves a valid graph
   return {
       name,
       [options](const ir::Graph& g) -> std::unique_ptr<Runner> { return std::make_unique<CompiledRunner>(g, options); },

@@ -112,6 +112,48 @@ TEST_CASE("products of transposed operands", "[run]") {
   check_gemm<double>({.trans_b = true}, few, kReassociated);
   check_gemm<double>({.trans_a = true, .trans_b = true}, few, kReassociated);
 }
+// Expansions make symbols and connectors of their own, among them each of these names.
+TEST_CASE("symbols of the graph may have the names that expansions like", "[run]") {
+  using Names = std::array<const char*, 3>;
+  for (const Names& names : {Names{"a", "b", "c"}, Names{"out", "before", "old"}, Names{"from", "to", "rows"},
+                             Names{"columns", "deep", "count"}, Names{"row", "column", "tile"}, Names{"x", "y", "i"},
+                             Names{"k", "sum", "a_row"}}) {
+    const std::string m = names[0], n = names[1], k = names[2];
+    Maker g;
+    g.array("A", kD, m + ", " + k);
+    g.array("B", kD, k + ", " + n);
+    g.array("C", kD, m + ", " + n);
+    g.array("v", kD, k);
+    g.array("w", kD, m);
+    for (const char* s : names) g.symbol(s);
+    g.library(g.body(), ir::Gemm{false, false, 2.0, -1.0}, {"_a = A", "_b = B"}, {"_c = C"});
+    g.library(g.body(), ir::Gemv{false, 1.0, 1.0}, {"_A = A", "_x = v"}, {"_y = w"});
+    for (const auto& [rows, columns, summed] : std::vector<std::array<std::int64_t, 3>>{{3, 5, 2}, {41, 67, 31}}) {
+      Memory start;
+      start.array("A", numbers(rows * summed)).array("B", numbers(summed * columns, 2));
+      start.array("C", numbers(rows * columns, 3)).array("v", numbers(summed, 4)).array("w", numbers(rows, 5));
+      start.value(m, rows).value(n, columns).value(k, summed);
+      check(
+          g, start,
+          [&](Memory& t) {
+            const auto a = t.get<double>("A"), b = t.get<double>("B"), v = t.get<double>("v");
+            auto c = t.get<double>("C"), w = t.get<double>("w");
+            const auto at = [](std::int64_t i, std::int64_t width, std::int64_t j) {
+              return static_cast<std::size_t>(i * width + j);
+            };
+            for (std::int64_t i = 0; i < rows; ++i) {
+              for (std::int64_t j = 0; j < columns; ++j) {
+                double sum = 0;
+                for (std::int64_t l = 0; l < summed; ++l) sum += a[at(i, summed, l)] * b[at(l, columns, j)];
+                c[at(i, columns, j)] = 2.0 * sum - c[at(i, columns, j)];
+              }
+              for (std::int64_t l = 0; l < summed; ++l) w[at(i, 1, 0)] += a[at(i, summed, l)] * v[at(l, 1, 0)];
+            }
+          },
+          kReassociated);
+    }
+  }
+}
 TEST_CASE("products of columns and of matrices with gaps", "[run]") {
   const std::vector<std::array<std::int64_t, 3>> few = {{3, 4, 5}, {41, 67, 300}};
   check_gemm<double>({.a = Form::kColumns, .b = Form::kColumns, .c = Form::kColumns}, few, kReassociated);

@@ -116,7 +116,7 @@ bool accumulates_behind(const DeviceContraction& c) {
 class Tiling {
  public:
   Tiling(ir::Graph& g, bool strict, std::vector<std::string>* explanations)
-      : g_(g), strict_(strict), explanations_(explanations) {}
+      : g_(g), strict_(strict), explanations_(explanations), names_(library::code_names(g.body)) {}
 
   bool run() {
     visit(g_.body, ir::base_facts(g_));
@@ -193,9 +193,9 @@ class Tiling {
     const bool one_size = large.rows == small.rows && large.columns == small.columns;
     std::string text = "a product of matrices by tiles";
     ir::Sequence made;
-    const library::Emitter e(g_, made, item->label, item->location);
+    const library::Emitter e(g_, made, item->label, item->location, names_);
     const auto put = [&](library::Emitter& at, const Tiles& t) {
-      at.sequence().items.push_back(tiled_kernel(g_, c, t, *item, facts));
+      at.sequence().items.push_back(tiled_kernel(g_, c, t, *item, facts, names_));
     };
     const auto tiled = [&](library::Emitter& at) {
       if (one_size || many.is_false()) {
@@ -229,6 +229,7 @@ class Tiling {
   ir::Graph& g_;
   bool strict_;
   std::vector<std::string>* explanations_;
+  library::CodeNames names_;
   bool changed_ = false;
 };
 

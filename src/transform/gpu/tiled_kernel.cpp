@@ -38,39 +38,25 @@ struct Loading {
 class TiledKernel {
  public:
   TiledKernel(ir::Graph& g, const DeviceContraction& c, const Tiles& tiles, const ir::Element& kernel,
-              const symbolic::Facts& outside)
-      : g_(g), c_(c), tiles_(tiles), kernel_(kernel), outside_(outside), flattened_(flattened_sums(c)) {
+              const symbolic::Facts& outside, library::CodeNames& names)
+      : g_(g), c_(c), tiles_(tiles), kernel_(kernel), outside_(outside), names_(names), flattened_(flattened_sums(c)) {
     rows_ = points_of(c.rows);
     columns_ = points_of(c.columns);
     inner_.assign(c.summed.end() - static_cast<std::ptrdiff_t>(flattened_), c.summed.end());
     summed_ = points_of(inner_);
     lanes_ = tiles.columns / tiles.thread_columns;
-    // Connectors and symbols must not have the same names.
-    ir::walk(std::get<ir::Map>(kernel.kind).body, [&](const ir::Element& e, const ir::Ancestors&) {
-      const auto* s = std::get_if<ir::State>(&e.kind);
-      if (s == nullptr) return;
-      for (const ir::Node& n : s->nodes) {
-        const auto* t = std::get_if<ir::Tasklet>(&n.kind);
-        if (t == nullptr) continue;
-        for (const auto* connectors : {&t->inputs, &t->outputs}) {
-          for (const ir::Connector& k : *connectors) connectors_.insert(k.name);
-        }
-        const tasklet::Uses uses = tasklet::uses_of(t->code.body);
-        connectors_.insert(uses.read.begin(), uses.read.end());
-        connectors_.insert(uses.written.begin(), uses.written.end());
-      }
-    });
     in_ = g.unique_name("in");
     out_ = g.unique_name("out");
+    names_.insert({in_, out_});
   }
 
   std::unique_ptr<ir::Element> run() {
     ir::Sequence made;
-    const Emitter host(g_, made, {}, kernel_.location);
+    const Emitter host(g_, made, {}, kernel_.location, names_);
     std::vector<std::pair<std::string, ir::Range>> grid;
-    for (const Label& l : c_.batch) grid.emplace_back(wish(l.symbol), ir::Range::half_open(0, l.count));
-    grid.emplace_back(wish("rows"), ir::Range{0, rows_ - 1, tiles_.rows, 1});
-    grid.emplace_back(wish("columns"), ir::Range{0, columns_ - 1, tiles_.columns, 1});
+    for (const Label& l : c_.batch) grid.emplace_back(l.symbol, ir::Range::half_open(0, l.count));
+    grid.emplace_back("rows", ir::Range{0, rows_ - 1, tiles_.rows, 1});
+    grid.emplace_back("columns", ir::Range{0, columns_ - 1, tiles_.columns, 1});
     ir::Map& m = host.map_ranges(grid, [&](Emitter& e, std::vector<Expr> p) {
       for (std::size_t k = 0; k < c_.batch.size(); ++k) index_.insert_or_assign(c_.batch[k].symbol, p[k]);
       block(e, p[c_.batch.size()], p[c_.batch.size() + 1]);
@@ -126,19 +112,13 @@ class TiledKernel {
 
   // ---- Small pieces
 
-  // A wish for a name whose fulfilment is none of a connector.
-  std::string wish(std::string name) const {
-    while (connectors_.contains(g_.unique_name(name))) name += "_";
-    return name;
-  }
-
   void unrolled(const Emitter& e, const std::string& name, std::int64_t count,
                 const std::function<void(Emitter&, Expr)>& body) const {
-    e.loop(wish(name), 0, count, body);
+    e.loop(name, 0, count, body);
     std::get<ir::For>(e.sequence().items.back()->kind).unroll = true;
   }
   void threads(const Emitter& e, const std::string& label, const std::function<void(Emitter&, Expr)>& body) const {
-    e.map({{wish("t"), tiles_.threads()}}, [&](Emitter& t, std::vector<Expr> p) { body(t, p[0]); }).schedule =
+    e.map({{"t", tiles_.threads()}}, [&](Emitter& t, std::vector<Expr> p) { body(t, p[0]); }).schedule =
         ir::Schedule::kThreadBlock;
     e.sequence().items.back()->label = label;
   }
@@ -180,7 +160,7 @@ class TiledKernel {
   }
   // A number that is not negative.
   Expr number(const Emitter& e, const std::string& name, const tasklet::Expr& value, std::int64_t least = 0) const {
-    const Expr s = e.assign(wish(name), value);
+    const Expr s = e.assign(name, value);
     g_.symbols.at(s.name()).lower = least;
     return s;
   }
@@ -305,7 +285,7 @@ class TiledKernel {
   void sum_loops(Emitter& e, std::size_t next) {
     if (next < c_.summed.size() - flattened_) {
       const Label& l = c_.summed[next];
-      e.loop(wish(l.symbol), 0, l.count, [&](Emitter& inner, const Expr& i) {
+      e.loop(l.symbol, 0, l.count, [&](Emitter& inner, const Expr& i) {
         index_.insert_or_assign(l.symbol, i);
         sum_loops(inner, next + 1);
       });
@@ -313,24 +293,23 @@ class TiledKernel {
     }
     const std::int64_t step = tiles_.summed;
     threads(e, "fetch the first tiles", [&](Emitter& t, const Expr& thread) { fetch(t, thread, 0); });
-    e.loop(wish("step"), 0, symbolic::floor_div(summed_ + (step - 1), step),
-           [&](Emitter& s, const Expr& number_of_step) {
-             const Expr from = number_of_step * step;
-             threads(s, "store the tiles", [&](Emitter& t, const Expr& thread) { store_tiles(t, thread); });
-             threads(s, "fetch the next tiles and multiply these", [&](Emitter& t, const Expr& thread) {
-               fetch(t, thread, from + step);
-               const Body whole = [&](Emitter& x) {
-                 unrolled(x, "k", step, [&](Emitter& one, const Expr& k) { multiply(one, thread, k); });
-               };
-               const Body rest = [&](Emitter& x) {
-                 x.loop(wish("k"), 0, summed_ - from, [&](Emitter& one, const Expr& k) { multiply(one, thread, k); });
-               };
-               if (symbolic::is_multiple_of(summed_, step, outside_) == symbolic::Truth::kYes)
-                 whole(t);
-               else
-                 t.branch(tasklet::from_symbolic(symbolic::le(from + step, summed_)), whole, rest);
-             });
-           });
+    e.loop("step", 0, symbolic::floor_div(summed_ + (step - 1), step), [&](Emitter& s, const Expr& number_of_step) {
+      const Expr from = number_of_step * step;
+      threads(s, "store the tiles", [&](Emitter& t, const Expr& thread) { store_tiles(t, thread); });
+      threads(s, "fetch the next tiles and multiply these", [&](Emitter& t, const Expr& thread) {
+        fetch(t, thread, from + step);
+        const Body whole = [&](Emitter& x) {
+          unrolled(x, "k", step, [&](Emitter& one, const Expr& k) { multiply(one, thread, k); });
+        };
+        const Body rest = [&](Emitter& x) {
+          x.loop("k", 0, summed_ - from, [&](Emitter& one, const Expr& k) { multiply(one, thread, k); });
+        };
+        if (symbolic::is_multiple_of(summed_, step, outside_) == symbolic::Truth::kYes)
+          whole(t);
+        else
+          t.branch(tasklet::from_symbolic(symbolic::le(from + step, summed_)), whole, rest);
+      });
+    });
   }
 
   void fetch(Emitter& t, const Expr& thread, const Expr& from) {
@@ -604,6 +583,7 @@ class TiledKernel {
   const Tiles& tiles_;
   const ir::Element& kernel_;
   const symbolic::Facts& outside_;
+  library::CodeNames& names_;
   std::size_t flattened_;
   std::vector<Label> inner_;  // summed labels that are flattened
   Expr rows_, columns_, summed_;
@@ -611,7 +591,6 @@ class TiledKernel {
   Loading a_, b_;
   std::string sums_, a_part_, b_part_;
   std::string in_, out_;                              // connectors
-  std::set<std::string, std::less<>> connectors_;     // of the kernel as it was, and names in its code
   std::map<std::string, Expr, std::less<>> index_;    // of batch labels and loops, by label
   std::map<std::string, Expr, std::less<>> extents_;  // symbols that stand for extents, by label
 };
@@ -632,8 +611,9 @@ std::size_t flattened_sums(const DeviceContraction& c) {
 }
 
 std::unique_ptr<ir::Element> tiled_kernel(ir::Graph& g, const DeviceContraction& c, const Tiles& tiles,
-                                          const ir::Element& kernel, const symbolic::Facts& outside) {
-  return TiledKernel(g, c, tiles, kernel, outside).run();
+                                          const ir::Element& kernel, const symbolic::Facts& outside,
+                                          library::CodeNames& names) {
+  return TiledKernel(g, c, tiles, kernel, outside, names).run();
 }
 
 }  // namespace sdfg::transform

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "library/emit.hpp"
 #include "transform/gpu/contraction.hpp"
 
 namespace sdfg::transform {
@@ -23,7 +24,9 @@ symbolic::Expr points_of(const std::vector<Label>& labels);
 std::size_t flattened_sums(const DeviceContraction& c);
 
 // The kernel's element. Labels of `c` are in the order in which they are to be flattened, the last one fastest.
+// `names`: those in code, which symbols must not have.
 std::unique_ptr<ir::Element> tiled_kernel(ir::Graph& g, const DeviceContraction& c, const Tiles& tiles,
-                                          const ir::Element& kernel, const symbolic::Facts& outside);
+                                          const ir::Element& kernel, const symbolic::Facts& outside,
+                                          library::CodeNames& names);
 
 }  // namespace sdfg::transform
