@@ -1,5 +1,6 @@
 // Containers: declaration in the block that can hold them, windows, and who was written when.
 #include "builder/impl.hpp"
+#include "ir/sharing.hpp"
 
 namespace sdfg::detail {
 
@@ -101,6 +102,12 @@ WindowRef BuilderImpl::window_of(const std::string& container, const SourceLocat
 
 std::string BuilderImpl::root_of(const std::string& container) const {
   return containers.at(container).root;
+}
+
+bool BuilderImpl::may_share(const std::string& a, const std::string& b) const {
+  if (root_of(a) == root_of(b)) return true;
+  if (!may_overlap_ || containers.at(a).snapshot || containers.at(b).snapshot) return false;
+  return ir::may_share_memory(graph, graph.containers.at(a), graph.containers.at(b));
 }
 
 void BuilderImpl::written(const std::string& container) {

@@ -148,6 +148,8 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
   WindowRef window_of(const std::string& container, const SourceLocation& where);
   std::string root_of(const std::string& container) const;
   void written(const std::string& container);
+  // May storing to one container change what the other holds? What the builder keeps is its own.
+  bool may_share(const std::string& a, const std::string& b) const;
   Scopes scopes_of(const symbolic::Expr& e) const;
 
   // ---- Values (values.cpp) ----

@@ -117,14 +117,13 @@ void BuilderImpl::store_tree(const WindowNode& target, const Combine& combine, c
 
 namespace {
 
-// Must the value be complete before the first element is stored? Yes when it reads the target at another element.
+// Must the value be complete before the first element is stored? Yes when it may read the target at another element.
 bool reads_elsewhere(const BuilderImpl& b, const TreePtr& tree, const WindowNode& target) {
   std::vector<ReadLeaf> reads;
   collect_reads(tree, reads);
   const std::vector<symbolic::Expr> own = target.indices();
-  const std::string root = b.root_of(target.container);
   return std::any_of(reads.begin(), reads.end(), [&](const ReadLeaf& read) {
-    if (b.root_of(read.container) != root) return false;
+    if (!b.may_share(read.container, target.container)) return false;
     return read.container != target.container || read.indices != own;
   });
 }
@@ -163,10 +162,11 @@ void BuilderImpl::store(const WindowNode& target, Combine combine, const ExprRef
   statement();
   combine.unordered = combine.reduce && in_map_within(containers.at(root_of(target.container)).scope);
   if (combine.reduce == Reduce::exchange && !combine.unordered) combine.reduce.reset();
-  const std::string root = root_of(target.container);
 
   if (value->tree == nullptr) {
-    const bool reads_target = std::find(value->reads.begin(), value->reads.end(), root) != value->reads.end();
+    const bool reads_target = std::any_of(value->reads.begin(), value->reads.end(), [&](const std::string& name) {
+      return containers.contains(name) && may_share(name, target.container);
+    });
     if (!combine.reduce && !combine.divides && value->shape == target.shape && !reads_target) {
       value->compute(*this, target, where);
       written(target.container);
@@ -213,7 +213,7 @@ void BuilderImpl::copy(const WindowNode& target, const WindowNode& source, const
                     target.subset().str() + "]' are not known to have them");
   }
   statement();
-  if (root_of(target.container) == root_of(source.container)) {
+  if (may_share(target.container, source.container)) {
     // The parts may overlap: through a temporary, so that the order of the elements can't matter.
     const ScalarType type = graph.containers.at(source.container).type.scalar();
     const WindowRef between =

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/device.hpp"
+#include "ir/sharing.hpp"
 #include "library/expansions.hpp"
 
 namespace sdfg::library {
@@ -120,8 +121,8 @@ class Expansion {
     element_used_ = false;
   }
 
-  const std::string& root(const std::string& data) const {
-    return ir::root_of(graph_, graph_.containers.at(data.substr(0, data.find('.')))).name;
+  const ir::Container& root(const std::string& data) const {
+    return ir::root_of(graph_, graph_.containers.at(data.substr(0, data.find('.'))));
   }
 
   // Does the node work on device memory?
@@ -150,12 +151,12 @@ class Expansion {
     n.makes_kernels = device;
     n.options = device || kernels_ > 0 ? &device_options_ : &options_;
     try {
-      std::set<std::string> read;
+      std::set<const ir::Container*> read;
       for (const ir::Memlet* m : state.in_edges(node.id)) {
         if (m->is_order_only()) continue;
         const auto& access = std::get<ir::Access>(state.find_node(m->src)->kind);
         n.inputs.emplace_back(graph_, access.data, *m->src_subset, m->dst_connector);
-        read.insert(root(access.data));
+        read.insert(&root(access.data));
       }
       // In the order in which the node lists its connectors.
       auto position = [](const std::vector<std::string>& names, const Operand& o) {
@@ -176,7 +177,10 @@ class Expansion {
         if (m->is_order_only()) continue;
         const auto& access = std::get<ir::Access>(state.find_node(m->dst)->kind);
         const bool moves = std::holds_alternative<ir::Copy>(library.op);
-        if ((!m->wcr && !(read.contains(root(access.data)) && !moves)) || (moves && !m->wcr)) {
+        const bool shared = std::any_of(read.begin(), read.end(), [&](const ir::Container* source) {
+          return ir::may_share_memory(graph_, *source, root(access.data));
+        });
+        if (!m->wcr && (moves || !shared)) {
           n.outputs.emplace_back(graph_, access.data, *m->dst_subset, m->src_connector);
           continue;
         }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/region_copy.hpp"
+#include "ir/sharing.hpp"
 #include "lower/abi.hpp"
 #include "lower/lowering.hpp"
 #include "tasklet/value.hpp"
@@ -239,17 +240,9 @@ void Lowering::copy(const Side& from, const Side& to, const std::optional<ir::Wc
   if (symbolic::is_empty(from.subset, facts()) == Truth::kYes || symbolic::is_empty(to.subset, facts()) == Truth::kYes)
     return;
 
-  const bool same_root = &ir::root_of(g_, g_.containers.at(root_name(from.path))) ==
-                         &ir::root_of(g_, g_.containers.at(root_name(to.path)));
-  bool may_overlap = false;
-  if (same_root) {
-    may_overlap = from.path != to.path || symbolic::intersects(from.subset, to.subset, facts()) != Truth::kNo;
-  } else if (any_alias_ && !g_.containers.at(root_name(from.path)).transient &&
-             !g_.containers.at(root_name(to.path)).transient) {
-    may_overlap = true;
-  } else if (source.kind == ir::ContainerKind::kReference || target.kind == ir::ContainerKind::kReference) {
-    may_overlap = true;
-  }
+  const bool may_overlap = from.path == to.path ? symbolic::intersects(from.subset, to.subset, facts()) != Truth::kNo
+                                                : ir::may_share_memory(g_, g_.containers.at(root_name(from.path)),
+                                                                       g_.containers.at(root_name(to.path)));
 
   const std::vector<Running> source_dims = running(from.subset, source.layout, facts());
   const std::vector<Running> target_dims = running(to.subset, target.layout, facts());

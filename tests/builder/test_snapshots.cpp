@@ -1,5 +1,10 @@
 // A value keeps what it was when it was made.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "graph_text.hpp"
 #include "run.hpp"
@@ -191,6 +196,112 @@ TEST_CASE("kept values of sized arrays are declared where their size is known") 
   CHECK(b[0] == 2);
   CHECK(b[2] == 6);
   CHECK(b[3] == 0);
+}
+
+namespace {
+
+// B begins so many elements after A, in one piece of memory; a statement reads all of A before it stores to B.
+constexpr std::size_t kN = 4, kShift = 1;
+
+struct Statement {
+  const char* name;
+  std::function<void(Builder&, const Array<double, 2>& A, const Array<double, 2>& B)> build;
+  std::function<double(const std::vector<double>& a, const std::vector<double>& b, std::size_t i, std::size_t j)>
+      result;  // of B(i, j)
+};
+
+double product(const std::vector<double>& a, std::size_t i, std::size_t j) {
+  double sum = 0;
+  for (std::size_t k = 0; k < kN; ++k) sum += a[i * kN + k] * a[k * kN + j];
+  return sum;
+}
+
+const std::vector<Statement>& statements() {
+  using Data = std::vector<double>;
+  static const std::vector<Statement> kinds = {
+      {"assignment", [](Builder&, const auto& A, auto B) { B = A + 1.0; },
+       [](const Data& a, const Data&, auto i, auto j) { return a[i * kN + j] + 1; }},
+      {"assignment of slices",
+       [](Builder&, const auto& A, auto B) { B.slice(range(1, 3), all) = A.slice(range(0, 2), all) * 2.0; },
+       [](const Data& a, const Data& b, auto i, auto j) {
+         return i == 1 || i == 2 ? 2 * a[(i - 1) * kN + j] : b[i * kN + j];
+       }},
+      {"one element repeated", [](Builder&, const auto& A, auto B) { B = B * 0.0 + A(0, 1); },
+       [](const Data& a, const Data&, auto, auto) { return a[1]; }},
+      {"augmented assignment", [](Builder&, const auto& A, auto B) { B += A; },
+       [](const Data& a, const Data& b, auto i, auto j) { return b[i * kN + j] + a[i * kN + j]; }},
+      {"division", [](Builder&, const auto& A, auto B) { B /= A; },
+       [](const Data& a, const Data& b, auto i, auto j) { return b[i * kN + j] / a[i * kN + j]; }},
+      {"maximum in place", [](Builder&, const auto& A, auto B) { B.accumulate(Reduce::max, A * 3.0); },
+       [](const Data& a, const Data& b, auto i, auto j) { return std::max(b[i * kN + j], 3 * a[i * kN + j]); }},
+      {"sum to one row", [](Builder&, const auto& A, auto B) { B.slice(0, all) = sum(A, axes(0)); },
+       [](const Data& a, const Data& b, auto i, auto j) {
+         return i == 0 ? a[j] + a[kN + j] + a[2 * kN + j] + a[3 * kN + j] : b[i * kN + j];
+       }},
+      {"sum to one element", [](Builder&, const auto& A, auto B) { B(0, 0) = sum(A); },
+       [](const Data& a, const Data& b, auto i, auto j) {
+         return i + j == 0 ? std::accumulate(a.begin(), a.begin() + kN * kN, 0.0) : b[i * kN + j];
+       }},
+      {"product of matrices", [](Builder&, const auto& A, auto B) { B = matmul(A, A); },
+       [](const Data& a, const Data&, auto i, auto j) { return product(a, i, j); }},
+      {"transposition", [](Builder&, const auto& A, auto B) { B = transpose(A); },
+       [](const Data& a, const Data&, auto i, auto j) { return a[j * kN + i]; }},
+      {"copy", [](Builder&, const auto& A, auto B) { B.copy(A); },
+       [](const Data& a, const Data&, auto i, auto j) { return a[i * kN + j]; }},
+      {"through views",
+       [](Builder& g, const auto& A, auto B) {
+         auto V = g.view("V", A.slice(all, all));
+         auto W = g.view("W", B.slice(all, all));
+         W = V - 1.0;
+       },
+       [](const Data& a, const Data&, auto i, auto j) { return a[i * kN + j] - 1; }},
+  };
+  return kinds;
+}
+
+Builder overlapping(const Statement& s, bool may_alias) {
+  Builder g("overlapping");
+  auto A = g.array<double>("A", {kN, kN}, {.may_alias = may_alias});
+  auto B = g.array<double>("B", {kN, kN}, {.may_alias = may_alias});
+  s.build(g, A, B);
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("a statement on arguments that may overlap reads all of its operands before it stores") {
+  for (const Statement& s : statements()) {
+    for (const auto order : {interpret::MapOrder::kForward, interpret::MapOrder::kReverse}) {
+      INFO(s.name);
+      std::vector<double> memory(kN * kN + kShift);
+      for (std::size_t k = 0; k < memory.size(); ++k) memory[k] = 1 + static_cast<double>(k * k % 7);
+      const std::vector<double> a(memory.begin(), memory.end() - kShift), b(memory.begin() + kShift, memory.end());
+      const Builder g = overlapping(s, true);
+      test::run(g, Arguments().set("A", memory.data()).set("B", memory.data() + kShift), order);
+      for (std::size_t i = 0; i < kN; ++i)
+        for (std::size_t j = 0; j < kN; ++j) CHECK(memory[kShift + i * kN + j] == Approx(s.result(a, b, i, j)));
+    }
+  }
+}
+
+TEST_CASE("a statement on arguments that don't overlap needs no temporary") {
+  for (const Statement& s : statements()) {
+    INFO(s.name);
+    const std::string text = test::whole_text(overlapping(s, false));
+    CHECK(!test::contains(text, "_value"));
+    CHECK(!test::contains(text, "_copy"));
+  }
+}
+
+TEST_CASE("a statement that reads a reference may read its target") {
+  Builder g("reference");
+  auto A = g.array<double>("A", {6});
+  auto R = g.reference<double>("R", {4});
+  g.point(R, A.slice(range(0, 4)));
+  A.slice(range(1, 5)) = R + 1.0;
+  double a[] = {1, 1, 1, 1, 1, 6};
+  test::run(g, Arguments().set("A", a));
+  CHECK(std::vector<double>(a, a + 6) == std::vector<double>{1, 2, 2, 2, 2, 6});
 }
 
 }  // namespace test_snapshots

@@ -313,6 +313,42 @@ TEST_CASE("arguments that overlap", "[run]") {
   });
 }
 
+TEST_CASE("a library node whose result may overlap its operands", "[run]") {
+  constexpr std::size_t kN = 5, kShift = 3;
+  Maker m;
+  m.array("A", kD, "5, 5").may_alias = true;
+  m.array("B", kD, "5, 5").may_alias = true;
+  m.library(m.body(), ir::MatMul{}, {"_a = A", "_b = A"}, {"_c = B"});
+  Memory start;
+  start.array("A", numbers(kN * kN + kShift)).alias("B", "A", kShift);
+  check(m, start, [](Memory& w) {
+    auto memory = w.get<double>("A");
+    const std::vector<double> a(memory.begin(), memory.begin() + kN * kN);
+    for (std::size_t i = 0; i < kN; ++i)
+      for (std::size_t j = 0; j < kN; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < kN; ++k) sum += a[i * kN + k] * a[k * kN + j];
+        memory[kShift + i * kN + j] = sum;
+      }
+  });
+}
+
+TEST_CASE("copies between views of arguments that overlap", "[run]") {
+  Maker m;
+  m.array("A", kI, "6, 7").may_alias = true;
+  m.array("B", kI, "6, 7").may_alias = true;
+  m.view("V", kI, ir::Layout::strided(Maker::extents("6, 5"), Maker::extents("7, 1")), "A[0:6, 0:5]");
+  m.copy(m.body(), "V[0:6, 0:5]", "B[0:6, 2:7]");
+  Memory start;
+  start.array("A", numbers<std::int64_t>(52)).alias("B", "A", 10);
+  check(m, start, [](Memory& w) {
+    auto memory = w.get<std::int64_t>("A");
+    const std::vector<std::int64_t> a(memory.begin(), memory.end());
+    for (std::size_t i = 0; i < 6; ++i)
+      for (std::size_t j = 0; j < 5; ++j) memory[10 + i * 7 + 2 + j] = a[i * 7 + j];
+  });
+}
+
 TEST_CASE("rank-0 arrays and arrays of extent one", "[run]") {
   Maker m;
   m.array("A", kD, "");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/region_copy.hpp"
+#include "ir/sharing.hpp"
 #include "transform/gpu/kernels.hpp"
 
 namespace sdfg::transform {
@@ -205,7 +206,7 @@ class Normaliser {
     }
   }
 
-  // A copy within one container of the device whose sides may meet.
+  // A copy in device memory whose sides may meet.
   bool overlaps(const ir::State& s, const symbolic::Facts& facts) const {
     for (const ir::Memlet& m : s.edges) {
       const ir::Access* from = access_of(s, m.src);
@@ -214,7 +215,7 @@ class Normaliser {
       const ir::Container* a = ir::resolve(g_, from->data);
       const ir::Container* b = ir::resolve(g_, to->data);
       if (a == nullptr || b == nullptr || !in_device_memory(g_, from->data)) continue;
-      if (&ir::root_of(g_, *a) != &ir::root_of(g_, *b)) continue;
+      if (!ir::may_share_memory(g_, *a, *b)) continue;
       if (m.src_subset && m.dst_subset && from->data == to->data &&
           (symbolic::intersects(*m.src_subset, *m.dst_subset, facts) == Truth::kNo ||
            (m.wcr && *m.src_subset == *m.dst_subset)))
