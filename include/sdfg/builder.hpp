@@ -31,19 +31,17 @@ class BuilderImpl;
 /// broken.
 class SDFG_EXPORT OpenScope {
  public:
-  OpenScope(BuilderImpl& builder, std::vector<Index> parameters)
-      : builder_(&builder), parameters_(std::move(parameters)) {}
-  OpenScope(OpenScope&& other) noexcept
-      : builder_(std::exchange(other.builder_, nullptr)), parameters_(std::move(other.parameters_)) {}
+  OpenScope(BuilderImpl& builder, std::vector<Index> parameters);
+  OpenScope(OpenScope&& other) noexcept = default;
   OpenScope(OpenScope&& other, std::vector<Index> parameters) noexcept
-      : builder_(std::exchange(other.builder_, nullptr)), parameters_(std::move(parameters)) {}
+      : builder_(std::move(other.builder_)), parameters_(std::move(parameters)) {}
   OpenScope& operator=(OpenScope&&) = delete;
   ~OpenScope();
   void close();
   const Index& parameter(std::size_t d) const { return parameters_[d]; }
 
  private:
-  BuilderImpl* builder_;
+  std::shared_ptr<BuilderImpl> builder_;
   std::vector<Index> parameters_;
 };
 
@@ -72,8 +70,10 @@ struct MapRange {
 /// The rest of an `if_`: more branches may follow directly.
 class SDFG_EXPORT IfChain {
  public:
-  IfChain(detail::BuilderImpl& builder, std::uint32_t first, std::uint32_t last, std::uint64_t stamp)
-      : builder_(&builder), first_(first), last_(last), stamp_(stamp) {}
+  IfChain(std::shared_ptr<detail::BuilderImpl> builder, std::uint32_t first, std::uint32_t last, std::uint64_t stamp)
+      : builder_(std::move(builder)), first_(first), last_(last), stamp_(stamp) {}
+  IfChain(const IfChain&) = default;  // also for moves: no handle is empty
+  IfChain& operator=(const IfChain&) = default;
   /// Tested when no condition before holds.
   template <typename C, typename F>
   IfChain else_if(const C& condition, F&& body, Where where = Where::current()) {
@@ -94,7 +94,7 @@ class SDFG_EXPORT IfChain {
   detail::OpenScope open_else_if(const detail::ExprRef& condition, Where where);
   detail::OpenScope open_else(Where where);
   void renew();
-  detail::BuilderImpl* builder_;
+  std::shared_ptr<detail::BuilderImpl> builder_;
   std::uint32_t first_;  // the element of the whole chain
   std::uint32_t
       last_;  // the element that takes the next branch: inside the first one when a condition needed statements
@@ -149,6 +149,7 @@ struct CallbackSignature {
   Type result;  // void: none
   std::vector<Type> arguments;
 };
+[[noreturn]] SDFG_EXPORT void moved_builder_used(Where where);
 SDFG_EXPORT ExprRef call_callback(BuilderImpl& builder, const std::string& name, const CallbackSignature& signature,
                                   const std::vector<ExprRef>& arguments, Where where);
 
@@ -158,11 +159,14 @@ template <typename Signature>
 class Callback;
 
 /// A function of the application that the graph calls. Calls happen in program order, where they are written, exactly
-/// once each.
+/// once each. The function must not throw: a C++ exception that leaves it ends the process (std::terminate).
 template <typename Result, typename... Args>
 class Callback<Result(Args...)> {
  public:
-  Callback(detail::BuilderImpl& builder, std::string name) : builder_(&builder), name_(std::move(name)) {}
+  Callback(std::shared_ptr<detail::BuilderImpl> builder, std::string name)
+      : builder_(std::move(builder)), name_(std::move(name)) {}
+  Callback(const Callback&) = default;  // also for moves: no handle is empty
+  Callback& operator=(const Callback&) = default;
   template <detail::AnyOperand... X>
     requires(sizeof...(X) == sizeof...(Args))
   auto operator()(const X&... x) const {
@@ -182,7 +186,7 @@ class Callback<Result(Args...)> {
         detail::call_callback(*builder_, name_, signature(), {detail::stored<Args, 0>(x)...}, where);
     if constexpr (!std::is_void_v<Result>) return Value<Result>(std::move(result));
   }
-  detail::BuilderImpl* builder_;
+  std::shared_ptr<detail::BuilderImpl> builder_;
   std::string name_;
 };
 
@@ -223,8 +227,8 @@ class Binding {
 /// g.map({"i", 0, N}, [&](auto i) { A(i) *= 2.0; });
 /// ```
 ///
-/// Parameters of the compiled function: containers in order of declaration, then symbols in order of declaration;
-/// `order` changes it.
+/// Parameters of the compiled function: containers in order of declaration, then symbols and callbacks in order of
+/// declaration; `order` changes it. A builder that was moved from is empty: all it takes is another one assigned to it.
 class SDFG_EXPORT Builder {
  public:
   explicit Builder(std::string_view name, Where where = Where::current());
@@ -251,7 +255,8 @@ class SDFG_EXPORT Builder {
   }
   /// An array of the caller; the rank is that of the extent list. C order without gaps unless options say otherwise.
   /// The compiled function relies on its arguments not overlapping each other, except those with `.may_alias = true`
-  /// (arguments that are only read may overlap anyway).
+  /// (arguments that are only read may overlap anyway). Statements on whole arrays then compute through a temporary
+  /// where target and source both have it; a map does not: its points have no order.
   template <typename T, std::size_t R>
   Array<T, R> array(std::string_view name, const Index (&extents)[R], const ArrayOptions& options = {},
                     Where where = Where::current()) {
@@ -567,10 +572,14 @@ class SDFG_EXPORT Builder {
   /// parameter).
   template <typename Signature>
   Callback<Signature> callback(std::string_view name, Where where = Where::current()) {
-    return Callback<Signature>(impl(), add_callback(name, Callback<Signature>::signature(), where));
+    std::string unique = add_callback(name, Callback<Signature>::signature(), where);
+    return Callback<Signature>(impl_, std::move(unique));
   }
 
-  detail::BuilderImpl& impl() const noexcept { return *impl_; }
+  detail::BuilderImpl& impl(Where where = Where()) const {
+    if (impl_ == nullptr) detail::moved_builder_used(where);
+    return *impl_;
+  }
 
  private:
   template <typename T, std::size_t R>

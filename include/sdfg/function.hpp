@@ -93,6 +93,7 @@ CppType cpp_type() {
 /// Throws Error(kUsage) naming both signatures when they differ.
 SDFG_EXPORT void check_signature(const FunctionImpl& function, std::span<const CppType> types);
 SDFG_EXPORT void* entry_of(const FunctionImpl& function);
+[[noreturn]] SDFG_EXPORT void empty_function_used();
 /// Throws Error(kUsage) in a forked child of the process; a call, a load and a branch otherwise.
 SDFG_EXPORT void check_process();
 /// Throws the error that the last failed call of this thread recorded.
@@ -146,8 +147,12 @@ class SDFG_EXPORT BoundCall {
   BoundCall& bind_integer(std::string_view name, std::int64_t value, bool is_unsigned);
   BoundCall& bind_value(std::string_view name, const void* value, ScalarType type);
   struct Impl;
+  Impl& impl() const;  // throws Error(kUsage) once this was moved from
   std::unique_ptr<Impl> impl_;
 };
+
+template <typename Signature>
+class Function;
 
 /// A compiled function whose signature is only known at run time.
 ///
@@ -158,6 +163,14 @@ class SDFG_EXPORT AnyFunction {
  public:
   AnyFunction() = default;
   explicit AnyFunction(std::shared_ptr<detail::FunctionImpl> impl) : impl_(std::move(impl)) {}
+  /// Moving a typed function into an untyped one leaves it empty.
+  template <typename Signature>
+  AnyFunction(Function<Signature>&& function) noexcept  // NOLINT(google-explicit-constructor): it is one
+      : AnyFunction(std::move(function).release()) {}
+  template <typename Signature>
+  AnyFunction& operator=(Function<Signature>&& function) noexcept {
+    return *this = std::move(function).release();
+  }
 
   explicit operator bool() const noexcept { return impl_ != nullptr; }
   const std::string& name() const;
@@ -194,24 +207,35 @@ class SDFG_EXPORT AnyFunction {
   /// an address that is not; a null pointer takes the memory away.
   void set_workspace(void* memory, std::int64_t bytes) const;
 
-  detail::FunctionImpl& impl() const { return *impl_; }
+  detail::FunctionImpl& impl() const {
+    if (impl_ == nullptr) detail::empty_function_used();
+    return *impl_;
+  }
   const std::shared_ptr<detail::FunctionImpl>& share() const { return impl_; }
 
  private:
   std::shared_ptr<detail::FunctionImpl> impl_;
 };
 
-template <typename Signature>
-class Function;
-
-/// A compiled function with its C++ signature. See AnyFunction for what else it offers.
+/// A compiled function with its C++ signature. See AnyFunction for what else it offers. Empty when made without a
+/// compiled one, or moved from: a call is Error(kUsage) then.
 template <typename... Args>
 class Function<void(Args...)> : public AnyFunction {
  public:
   using Pointer = void (*)(Args...);
 
   Function() = default;
-  /// Throws Error(kUsage) naming both signatures when they differ.
+  Function(const Function&) = default;
+  Function& operator=(const Function&) = default;
+  Function(Function&& other) noexcept
+      : AnyFunction(static_cast<AnyFunction&&>(other)), entry_(std::exchange(other.entry_, empty_entry)) {}
+  Function& operator=(Function&& other) noexcept {
+    if (this == &other) return *this;
+    AnyFunction::operator=(static_cast<AnyFunction&&>(other));
+    entry_ = std::exchange(other.entry_, empty_entry);
+    return *this;
+  }
+  /// Throws Error(kUsage) naming both signatures when they differ, or when the function is empty.
   explicit Function(AnyFunction function) : AnyFunction(std::move(function)) {
     const std::vector<detail::CppType> types{detail::cpp_type<Args>()...};
     detail::check_signature(impl(), types);
@@ -224,15 +248,23 @@ class Function<void(Args...)> : public AnyFunction {
     if (const std::int32_t status = entry_(args...); status != 0) [[unlikely]]
       detail::throw_call_error(impl(), status);
   }
-  /// The plain function pointer. It stays valid while any copy of this Function lives. Errors are in
+  /// The plain function pointer; null when empty. It stays valid while any copy of this Function lives. Errors are in
   /// sdfg::last_error().
   Pointer get() const noexcept {
+    if (entry_ == empty_entry) return nullptr;
     return reinterpret_cast<Pointer>(reinterpret_cast<void*>(entry_));  // the status is ignored by such callers
+  }
+  /// The same without its signature; this one is empty then.
+  AnyFunction release() && noexcept {
+    entry_ = empty_entry;
+    return AnyFunction(static_cast<AnyFunction&&>(*this));
   }
 
  private:
   using Entry = std::int32_t (*)(Args...);
-  Entry entry_ = nullptr;
+  // An empty function has an entry that reports, so that a call needs no test of its own.
+  static std::int32_t empty_entry(Args... /*unused*/) { detail::empty_function_used(); }
+  Entry entry_ = empty_entry;
 };
 
 /// The error that the last failed call through a raw pointer recorded on this thread; clears it.

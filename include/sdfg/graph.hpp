@@ -19,6 +19,8 @@ class SDFG_EXPORT Graph {
  public:
   /// Takes ownership. Internal rooms make these; applications get them from a builder or a loader.
   explicit Graph(std::shared_ptr<const ir::Graph> graph);
+  Graph(const Graph&) = default;  // also for moves: no handle is empty
+  Graph& operator=(const Graph&) = default;
 
   /// The name the graph was built with.
   const std::string& name() const;

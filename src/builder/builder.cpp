@@ -34,7 +34,7 @@ Builder::~Builder() {
 }
 
 const std::string& Builder::name() const {
-  return impl_->graph.name;
+  return impl().graph.name;
 }
 
 namespace {
@@ -50,7 +50,7 @@ const ir::Graph& finished(const BuilderImpl& b, const SourceLocation& where) {
 }  // namespace
 
 std::string Builder::text() const {
-  return ir::to_text(impl_->graph);
+  return ir::to_text(impl().graph);
 }
 
 // ---- Parameters
@@ -58,7 +58,7 @@ std::string Builder::text() const {
 
 Index Builder::add_symbol(std::string_view name, ScalarType type, const SymbolOptions& options, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   const Index index = b.new_symbol(name, ir::BinderKind::kParameter, type, where);
   ir::Symbol& symbol = b.graph.symbols.at(index.node()->value.name());
@@ -69,7 +69,7 @@ Index Builder::add_symbol(std::string_view name, ScalarType type, const SymbolOp
 
 void Builder::order(std::initializer_list<ParameterName> names, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   b.ordered.clear();
   b.update_parameters();
@@ -186,7 +186,7 @@ void check_parameters_only(const BuilderImpl& b, const ir::Container& c, const S
 detail::WindowRef Builder::add_container(Declaration how, std::string_view name, ScalarType type, const Index* extents,
                                          std::size_t rank, const ArrayOptions& options, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   const bool is_argument = how == Declaration::kArgument || how == Declaration::kScalarArgument;
   if (is_argument && !b.at_graph_scope()) {
@@ -230,7 +230,7 @@ detail::WindowRef Builder::add_container(Declaration how, std::string_view name,
 detail::WindowRef Builder::add_constant(std::string_view name, ScalarType type, const Index* extents, std::size_t rank,
                                         const void* values, std::size_t count, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::Container c;
   c.layout = detail::sized_layout(b, name, extents, rank, {}, where);
@@ -253,7 +253,7 @@ detail::WindowRef Builder::add_constant(std::string_view name, ScalarType type, 
 detail::WindowRef Builder::declare_view(std::string_view name, const detail::WindowRef& of, ScalarType type,
                                         const Index* extents, std::size_t rank, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   b.check_owner(of->owner, where, "the viewed container");
   b.check_window(*of, where);
@@ -325,7 +325,7 @@ const std::string& assignable(const BuilderImpl& b, const Index& symbol, const S
 
 Index Builder::assign(std::string_view name, const Bound& value, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   tasklet::Expr code = b.bound_code(value, where);
   const Index symbol = b.new_symbol(name, ir::BinderKind::kAssigned, ScalarType::kInt64, where);
@@ -340,7 +340,7 @@ void Builder::assign(const Index& symbol, const Bound& value, Where where) {
 
 void Builder::assign(std::initializer_list<Assignment> items, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::Assign assign;
   for (const Assignment& item : items) {
@@ -360,7 +360,7 @@ void Builder::assign(std::initializer_list<Assignment> items, Where where_) {
 
 Index Builder::extent_of(const Bound& value, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   tasklet::Expr code = b.bound_code(value, where);
   std::string wish = "extent";
@@ -380,7 +380,7 @@ Index Builder::extent_of(const Bound& value, Where where_) {
 
 std::string Builder::add_callback(std::string_view name, const detail::CallbackSignature& signature, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   const Index index = b.new_symbol(name, ir::BinderKind::kParameter, ScalarType::kInt64, where);
   std::string unique = index.node()->value.name();
@@ -391,6 +391,13 @@ std::string Builder::add_callback(std::string_view name, const detail::CallbackS
 }
 
 namespace detail {
+
+void moved_builder_used(Where where) {
+  const SourceLocation at = location_of(where);
+  throw Error(ErrorClass::kUsage, "a builder is used that was moved from",
+              at.known() ? std::vector<Error::Place>{{"", at}} : std::vector<Error::Place>{},
+              "use the builder that it was moved to");
+}
 
 ExprRef call_callback(BuilderImpl& b, const std::string& name, const CallbackSignature& signature,
                       const std::vector<ExprRef>& arguments, Where where_) {

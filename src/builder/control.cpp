@@ -12,6 +12,9 @@ using detail::ScopeKind;
 
 namespace detail {
 
+OpenScope::OpenScope(BuilderImpl& builder, std::vector<Index> parameters)
+    : builder_(builder.shared_from_this()), parameters_(std::move(parameters)) {}
+
 OpenScope::~OpenScope() {
   if (builder_ == nullptr) return;
   builder_->broken = true;
@@ -19,7 +22,7 @@ OpenScope::~OpenScope() {
 }
 
 void OpenScope::close() {
-  BuilderImpl* b = std::exchange(builder_, nullptr);
+  const std::shared_ptr<BuilderImpl> b = std::move(builder_);
   b->close(b->current().id);
 }
 
@@ -130,7 +133,7 @@ tasklet::Expr BuilderImpl::bound_code(const Bound& bound, const SourceLocation& 
 
 OpenScope Builder::open_map(std::initializer_list<MapRange> ranges, const MapOptions& options, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::Map map;
   std::string names;
@@ -185,7 +188,7 @@ symbolic::Expr fixed(detail::BuilderImpl& b, const symbolic::Expr& e, const std:
 OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const Bound& end_, const Bound& step_,
                              const LoopOptions& options, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   b.check_usable(where);
   const std::string wish(name);
   const symbolic::Expr begin = b.resolve_bound(begin_, wish + "_begin", where);
@@ -222,7 +225,7 @@ OpenScope Builder::open_loop(std::string_view name, const Bound& begin_, const B
 OpenScope Builder::open_for(std::string_view name, const Bound& init, LoopForm form, const LoopOptions& options,
                             Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   b.check_usable(where);
   tasklet::Expr first = b.bound_code(init, where);
   b.statement();
@@ -251,20 +254,20 @@ void check_nothing_emitted(const detail::BuilderImpl& b, const SourceLocation& w
 
 void Builder::set_for_condition(const detail::ExprRef& condition, Where where_) {
   const SourceLocation where = location_of(where_);
-  check_nothing_emitted(*impl_, where, "condition");
-  std::get<ir::For>(impl_->current().node->kind).condition =
-      impl_->expression_code(impl_->use(condition, where), where);
+  check_nothing_emitted(impl(where_), where, "condition");
+  std::get<ir::For>(impl(where_).current().node->kind).condition =
+      impl(where_).expression_code(impl(where_).use(condition, where), where);
 }
 
 void Builder::set_for_update(const Bound& update, Where where_) {
   const SourceLocation where = location_of(where_);
-  check_nothing_emitted(*impl_, where, "update");
-  std::get<ir::For>(impl_->current().node->kind).update = impl_->bound_code(update, where);
+  check_nothing_emitted(impl(where_), where, "update");
+  std::get<ir::For>(impl(where_).current().node->kind).update = impl(where_).bound_code(update, where);
 }
 
 OpenScope Builder::open_while(bool test_first, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   b.check_usable(where);
   b.statement();
   ir::While loop;
@@ -277,15 +280,15 @@ OpenScope Builder::open_while(bool test_first, Where where_) {
 
 OpenScope Builder::open_do_body(Where where_) {
   const SourceLocation where = location_of(where_);
-  ir::Element& element = impl_->emit(ir::Block{}, {}, where);
-  impl_->current().body = element.id;
-  impl_->open(ScopeKind::kBlock, element, 0, "body of the do-while loop", where);
-  return OpenScope(*impl_, {});
+  ir::Element& element = impl(where_).emit(ir::Block{}, {}, where);
+  impl(where_).current().body = element.id;
+  impl(where_).open(ScopeKind::kBlock, element, 0, "body of the do-while loop", where);
+  return OpenScope(impl(where_), {});
 }
 
 void Builder::set_while_condition(const detail::ExprRef& condition, bool evaluated_outside, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   auto& loop = std::get<ir::While>(b.current().node->kind);
   if (evaluated_outside) {
     if (condition->owner != nullptr) {
@@ -310,7 +313,7 @@ void Builder::set_while_condition(const detail::ExprRef& condition, bool evaluat
 
 void Builder::set_do_condition(const detail::ExprRef& condition, bool evaluated_outside, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   const Scope& scope = b.current();
   auto& loop = std::get<ir::While>(scope.node->kind);
   const std::uint32_t body = scope.body;
@@ -354,7 +357,7 @@ void Builder::set_do_condition(const detail::ExprRef& condition, bool evaluated_
 
 OpenScope Builder::open_if(const detail::ExprRef& condition, Where where_) {
   const SourceLocation where = location_of(where_);
-  detail::BuilderImpl& b = *impl_;
+  detail::BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::If branches;
   branches.branches.emplace_back();
@@ -366,8 +369,8 @@ OpenScope Builder::open_if(const detail::ExprRef& condition, Where where_) {
 }
 
 IfChain Builder::chain() {
-  const std::uint32_t id = impl_->current().last;
-  return IfChain(*impl_, id, id, impl_->statements());
+  const std::uint32_t id = impl().current().last;
+  return IfChain(impl_, id, id, impl_->statements());
 }
 
 namespace {
@@ -446,56 +449,57 @@ void IfChain::renew() {
 
 void Builder::break_(Where where_) {
   const SourceLocation where = location_of(where_);
-  const Scope& target = impl_->exit_target(false, where);
-  impl_->statement();
-  impl_->emit(ir::Exit{ir::Exit::Kind::kBreak, target.element}, {}, where);
+  const Scope& target = impl(where_).exit_target(false, where);
+  impl(where_).statement();
+  impl(where_).emit(ir::Exit{ir::Exit::Kind::kBreak, target.element}, {}, where);
 }
 
 void Builder::continue_(Where where_) {
   const SourceLocation where = location_of(where_);
-  const Scope& target = impl_->exit_target(true, where);
-  impl_->statement();
-  impl_->emit(ir::Exit{ir::Exit::Kind::kContinue, target.element}, {}, where);
+  const Scope& target = impl(where_).exit_target(true, where);
+  impl(where_).statement();
+  impl(where_).emit(ir::Exit{ir::Exit::Kind::kContinue, target.element}, {}, where);
 }
 
 void Builder::return_(Where where_) {
   const SourceLocation where = location_of(where_);
-  for (const auto& scope : impl_->stack()) {
+  for (const auto& scope : impl(where_).stack()) {
     if (scope->kind == ScopeKind::kMap || scope->kind == ScopeKind::kConsume) {
-      impl_->fail(where, "return_() stands inside a map, whose other points would still run",
-                  "use continue_() to end this point");
+      impl(where_).fail(where, "return_() stands inside a map, whose other points would still run",
+                        "use continue_() to end this point");
     }
   }
-  impl_->statement();
-  impl_->emit(ir::Return{}, {}, where);
+  impl(where_).statement();
+  impl(where_).emit(ir::Return{}, {}, where);
 }
 
 OpenScope Builder::open_block(std::string_view label, Where where_) {
   const SourceLocation where = location_of(where_);
-  impl_->statement();
-  ir::Element& element = impl_->emit(ir::Block{}, std::string(label), where);
-  impl_->open(ScopeKind::kBlock, element, 0, "block '" + std::string(label) + "'", where);
-  return OpenScope(*impl_, {});
+  impl(where_).statement();
+  ir::Element& element = impl(where_).emit(ir::Block{}, std::string(label), where);
+  impl(where_).open(ScopeKind::kBlock, element, 0, "block '" + std::string(label) + "'", where);
+  return OpenScope(impl(where_), {});
 }
 
 BlockHandle Builder::current_block() {
-  return BlockHandle(*impl_, impl_->current().element);
+  return BlockHandle(impl(), impl().current().element);
 }
 
 void Builder::leave(const BlockHandle& block, Where where_) {
   const SourceLocation where = location_of(where_);
-  const auto& stack = impl_->stack();
+  const auto& stack = impl(where_).stack();
   for (auto scope = stack.rbegin(); scope != stack.rend(); ++scope) {
     if ((*scope)->kind == ScopeKind::kMap || (*scope)->kind == ScopeKind::kConsume) {
-      impl_->fail(where, "leave() would leave a map, whose points have no order", "use continue_() to end this point");
+      impl(where_).fail(where, "leave() would leave a map, whose points have no order",
+                        "use continue_() to end this point");
     }
     if ((*scope)->element == block.id() && block.builder() == impl_.get() && (*scope)->kind == ScopeKind::kBlock) {
-      impl_->statement();
-      impl_->emit(ir::Exit{ir::Exit::Kind::kBreak, block.id()}, {}, where);
+      impl(where_).statement();
+      impl(where_).emit(ir::Exit{ir::Exit::Kind::kBreak, block.id()}, {}, where);
       return;
     }
   }
-  impl_->fail(where, "leave() names a block that is not open here");
+  impl(where_).fail(where, "leave() names a block that is not open here");
 }
 
 }  // namespace sdfg

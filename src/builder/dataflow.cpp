@@ -183,15 +183,15 @@ Names names_of(const BuilderImpl& b, const std::vector<Connector>& inputs, const
 
 detail::OpenScope Builder::open_state(std::string_view label, Where where_) {
   const SourceLocation where = location_of(where_);
-  impl_->check_usable(where);
-  impl_->statement();
-  ir::Element& element = impl_->emit(ir::State{}, std::string(label), where);
-  impl_->open(detail::ScopeKind::kState, element, 0, "state '" + std::string(label) + "'", where);
-  return detail::OpenScope(*impl_, {});
+  impl(where_).check_usable(where);
+  impl(where_).statement();
+  ir::Element& element = impl(where_).emit(ir::State{}, std::string(label), where);
+  impl(where_).open(detail::ScopeKind::kState, element, 0, "state '" + std::string(label) + "'", where);
+  return detail::OpenScope(impl(where_), {});
 }
 
 std::uint32_t Builder::current_element() const {
-  return impl_->current().element;
+  return impl().current().element;
 }
 
 Node State::add_access(const detail::WindowRef& window, Where where_) {

@@ -9,12 +9,12 @@
 namespace sdfg {
 
 Graph Builder::graph(Where where) const {
-  impl_->check_usable(detail::location_of(where));
+  impl(where).check_usable(detail::location_of(where));
   return Graph(std::make_shared<const ir::Graph>(builder::graph_of(*this).clone()));
 }
 
 void Builder::check(Where where) const {
-  impl_->check_usable(detail::location_of(where));
+  impl(where).check_usable(detail::location_of(where));
   ir::check(builder::graph_of(*this));
 }
 

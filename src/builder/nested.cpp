@@ -343,10 +343,10 @@ class Call {
 
 void Builder::call(const Builder& inner, const std::vector<Binding>& bindings, Where where_) {
   const SourceLocation where = location_of(where_);
-  impl_->check_usable(where);
-  if (inner.impl_ == impl_) impl_->fail(where, "graph '" + name() + "' calls itself");
-  impl_->statement();
-  Call(*impl_, builder::graph_of(inner), *inner.impl_, bindings, where).run();
+  impl(where_).check_usable(where);
+  if (inner.impl_ == impl_) impl(where_).fail(where, "graph '" + name() + "' calls itself");
+  impl(where_).statement();
+  Call(impl(where_), builder::graph_of(inner), inner.impl(where_), bindings, where).run();
 }
 
 }  // namespace sdfg

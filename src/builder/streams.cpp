@@ -9,7 +9,7 @@ using detail::location_of;
 detail::WindowRef Builder::declare_stream(std::string_view name, ScalarType type, const Index* extents,
                                           std::size_t rank, const Capacity& capacity, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::Container c;
   c.kind = ir::ContainerKind::kStream;
@@ -56,7 +56,7 @@ ExprRef pop(const WindowRef& stream, Where where_) {
 detail::OpenScope Builder::open_consume(const detail::WindowRef& stream, const ConsumeOptions& options,
                                         detail::ExprRef& element, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   b.check_owner(stream->owner, where, "the stream");
   b.check_window(*stream, where);
@@ -92,7 +92,7 @@ detail::OpenScope Builder::open_consume(const detail::WindowRef& stream, const C
 detail::WindowRef Builder::declare_reference(std::string_view name, ScalarType type, const Index* extents,
                                              std::size_t rank, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_usable(where);
   ir::Container c;
   c.kind = ir::ContainerKind::kReference;
@@ -110,7 +110,7 @@ detail::WindowRef Builder::declare_reference(std::string_view name, ScalarType t
 
 void Builder::set_reference(const detail::WindowRef& reference, const detail::WindowRef& at, Where where_) {
   const SourceLocation where = location_of(where_);
-  BuilderImpl& b = *impl_;
+  BuilderImpl& b = impl(where_);
   b.check_owner(reference->owner, where, "the reference");
   b.check_owner(at->owner, where, "the container");
   b.check_window(*reference, where);

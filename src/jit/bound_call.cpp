@@ -108,6 +108,13 @@ BoundCall::BoundCall(BoundCall&&) noexcept = default;
 BoundCall& BoundCall::operator=(BoundCall&&) noexcept = default;
 BoundCall::~BoundCall() = default;
 
+BoundCall::Impl& BoundCall::impl() const {
+  if (!impl_)
+    throw Error(ErrorClass::kUsage, "a call with bound arguments is used that was moved from", {},
+                "use the one that it was moved to, or bind anew");
+  return *impl_;
+}
+
 std::size_t BoundCall::Impl::index_of(std::string_view name) const {
   for (std::size_t i = 0; i < function->parameters().size(); ++i) {
     if (function->parameters()[i].name == name) return i;
@@ -118,22 +125,22 @@ std::size_t BoundCall::Impl::index_of(std::string_view name) const {
 
 BoundCall& BoundCall::bind_pointer(std::string_view name, void* data, detail::CppType type,
                                    const std::vector<std::int64_t>* shape) {
-  const std::size_t i = impl_->index_of(name);
-  const Parameter& p = impl_->function->parameters()[i];
-  if (!p.is_pointer) usage(*impl_->function, "parameter '" + p.name + "' is passed by value, not by pointer");
+  const std::size_t i = impl().index_of(name);
+  const Parameter& p = impl().function->parameters()[i];
+  if (!p.is_pointer) usage(*impl().function, "parameter '" + p.name + "' is passed by value, not by pointer");
   if (type.scalar && p.type.is_scalar() && *type.scalar != p.type.scalar()) {
-    usage(*impl_->function, "parameter '" + p.name + "' has element type " + p.type.str() +
+    usage(*impl().function, "parameter '" + p.name + "' has element type " + p.type.str() +
                                 ", bound was a pointer to " + std::string(to_string(*type.scalar)));
   }
   if (p.written && type.is_const)
-    usage(*impl_->function, "parameter '" + p.name + "' is written, so it can't be bound to const data");
-  Impl::Slot& slot = impl_->slots[i];
+    usage(*impl().function, "parameter '" + p.name + "' is written, so it can't be bound to const data");
+  Impl::Slot& slot = impl().slots[i];
   slot.bound = true;
   slot.pointer = data;
   slot.has_shape = shape != nullptr;
   if (shape != nullptr) {
     if (static_cast<int>(shape->size()) != p.rank) {
-      usage(*impl_->function, "parameter '" + p.name + "' has " + std::to_string(p.rank) + " dimensions, the extents " +
+      usage(*impl().function, "parameter '" + p.name + "' has " + std::to_string(p.rank) + " dimensions, the extents " +
                                   shape_text(*shape) + " have " + std::to_string(shape->size()));
     }
     slot.shape = *shape;
@@ -142,12 +149,12 @@ BoundCall& BoundCall::bind_pointer(std::string_view name, void* data, detail::Cp
 }
 
 BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bool is_unsigned) {
-  const std::size_t i = impl_->index_of(name);
-  const Parameter& p = impl_->function->parameters()[i];
+  const std::size_t i = impl().index_of(name);
+  const Parameter& p = impl().function->parameters()[i];
   if (p.is_pointer || !p.type.is_scalar())
-    usage(*impl_->function, "parameter '" + p.name + "' is not a number: " + jit::signature_text(std::span(&p, 1)));
+    usage(*impl().function, "parameter '" + p.name + "' is not a number: " + jit::signature_text(std::span(&p, 1)));
   const ScalarType type = p.type.scalar();
-  Impl::Slot& slot = impl_->slots[i];
+  Impl::Slot& slot = impl().slots[i];
   const tasklet::Value given = tasklet::Value::integer(value, is_unsigned ? ScalarType::kUInt64 : ScalarType::kInt64);
   const tasklet::Value converted = given.cast(type);
   const long double exact = is_unsigned ? static_cast<long double>(static_cast<std::uint64_t>(value))
@@ -157,7 +164,7 @@ BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bo
                               !(!is_unsigned && value < 0 && sdfg::is_unsigned(type))
                         : static_cast<long double>(converted.as_complex().real()) == exact;
   if (!fits)
-    usage(*impl_->function,
+    usage(*impl().function,
           "the value " + given.str() + " does not fit parameter '" + p.name + "' of type " + p.type.str());
   converted.store(slot.value.data());
   slot.bound = true;
@@ -166,26 +173,26 @@ BoundCall& BoundCall::bind_integer(std::string_view name, std::int64_t value, bo
 }
 
 BoundCall& BoundCall::bind_value(std::string_view name, const void* value, ScalarType type) {
-  const std::size_t i = impl_->index_of(name);
-  const Parameter& p = impl_->function->parameters()[i];
-  if (p.is_pointer || !p.type.is_scalar()) usage(*impl_->function, "parameter '" + p.name + "' is not passed by value");
+  const std::size_t i = impl().index_of(name);
+  const Parameter& p = impl().function->parameters()[i];
+  if (p.is_pointer || !p.type.is_scalar()) usage(*impl().function, "parameter '" + p.name + "' is not passed by value");
   const ScalarType wanted = p.type.scalar();
   const bool widens = promote(type, wanted) == wanted && !is_integer(wanted) && wanted != ScalarType::kBool;
   if (type != wanted && !widens) {
-    usage(*impl_->function,
+    usage(*impl().function,
           "parameter '" + p.name + "' has type " + p.type.str() + ", bound was a " + std::string(to_string(type)));
   }
-  tasklet::Value::load(value, type).cast(wanted).store(impl_->slots[i].value.data());
-  impl_->slots[i].bound = true;
+  tasklet::Value::load(value, type).cast(wanted).store(impl().slots[i].value.data());
+  impl().slots[i].bound = true;
   return *this;
 }
 
 BoundCall& BoundCall::bind_function(std::string_view name, void (*function)()) {
-  const std::size_t i = impl_->index_of(name);
-  if (!is_callback(impl_->function->parameters()[i]))
-    usage(*impl_->function, "parameter '" + std::string(name) + "' is no callback");
-  impl_->slots[i].pointer = reinterpret_cast<void*>(function);
-  impl_->slots[i].bound = true;
+  const std::size_t i = impl().index_of(name);
+  if (!is_callback(impl().function->parameters()[i]))
+    usage(*impl().function, "parameter '" + std::string(name) + "' is no callback");
+  impl().slots[i].pointer = reinterpret_cast<void*>(function);
+  impl().slots[i].bound = true;
   return *this;
 }
 
@@ -318,7 +325,7 @@ void BoundCall::Impl::check_pointers() const {
 }
 
 void BoundCall::call() {
-  Impl& call = *impl_;
+  Impl& call = impl();
   call.solve_symbols();
   call.check_bound();
   call.check_symbols();

@@ -18,6 +18,10 @@ void check_process() {
   runtime::require_original_process("a call of a compiled function");
 }
 
+void empty_function_used() {
+  throw Error(ErrorClass::kUsage, "an empty function was used; assign it the result of compile() first");
+}
+
 void* entry_of(const FunctionImpl& function) {
   return function.program->entry();
 }
@@ -40,7 +44,7 @@ void throw_call_error(const FunctionImpl& f, std::int32_t status) {
 namespace {
 
 const detail::FunctionImpl& need(const std::shared_ptr<detail::FunctionImpl>& impl) {
-  if (!impl) throw Error(ErrorClass::kUsage, "an empty function was used; assign it the result of compile() first");
+  if (!impl) detail::empty_function_used();
   return *impl;
 }
 
