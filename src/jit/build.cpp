@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
@@ -200,7 +201,7 @@ bool owns_state(const ir::Graph& g) {
 
 std::vector<std::uint8_t> environment_record(const Options& resolved, const HostTarget& target) {
   ByteWriter out;
-  out.text("sdfg program 1");
+  out.text("sdfg program 2");
   out.blob(bytes_for_key(resolved));
   out.boolean(resolved.allow_foreign_code);
   out.i64(*resolved.num_threads);
@@ -246,6 +247,62 @@ void explain_kernels(const ir::Graph& g, std::vector<std::string>& out) {
     if (atomics > 0) text += ", " + std::to_string(atomics) + " atomic accumulation" + (atomics > 1 ? "s" : "");
     if (e.issue && e.issue->stream > 0) text += ", on stream " + std::to_string(e.issue->stream);
     out.push_back(std::move(text));
+  });
+}
+
+using Schedules = std::map<ir::Id, ir::Schedule>;
+
+// What the graph asks for, before passes decide the rest.
+Schedules schedules_of(const ir::Graph& g) {
+  Schedules out;
+  ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors&) {
+    if (const auto* m = std::get_if<ir::Map>(&e.kind)) out[e.id] = m->schedule;
+  });
+  return out;
+}
+
+// How a map of the host runs, and why. Reads what assign_schedules, mark_reductions and mark_simd wrote.
+std::string decision_of(const ir::Map& m, ir::Schedule asked, bool in_parallel) {
+  std::string text;
+  if (m.schedule == ir::Schedule::kParallel) {
+    text = "parallel";
+    if (m.collapse > 1) text += " over " + std::to_string(m.collapse) + " dimensions";
+    if (asked == ir::Schedule::kParallel) text += ", as its schedule asks";
+  } else if (in_parallel) {
+    text = "sequential, inside a parallel map";
+  } else if (asked == ir::Schedule::kSequential) {
+    text = "sequential, as its schedule asks";
+  } else {
+    text = "sequential, with too little work to share among threads";
+  }
+  if (m.simd) text += ", vectorised";
+  for (const ir::Map::Reduction& r : m.reductions)
+    text += ", " + std::string(ir::to_string(r.op)) + " by partial results";
+  return text;
+}
+
+// One for each map of the graph as it was handed over that runs on the host.
+void explain_maps(const ir::Graph& g, const ir::Ordinals& ordinals, const Schedules& asked,
+                  std::vector<Decision>& out) {
+  ir::walk(g.body, [&](const ir::Element& e, const ir::Ancestors& around) {
+    const auto* m = std::get_if<ir::Map>(&e.kind);
+    const auto ordinal = ordinals.of_id.find(e.id);
+    const auto before = asked.find(e.id);
+    if (m == nullptr || ordinal == ordinals.of_id.end() || before == asked.end()) return;
+    if (m->schedule != ir::Schedule::kParallel && m->schedule != ir::Schedule::kSequential) return;
+    bool in_parallel = false, in_kernel = false;
+    for (const ir::Element* outer : around) {
+      const auto* map = std::get_if<ir::Map>(&outer->kind);
+      const auto* consume = std::get_if<ir::Consume>(&outer->kind);
+      const ir::Schedule s = map != nullptr       ? map->schedule
+                             : consume != nullptr ? consume->schedule
+                                                  : ir::Schedule::kDefault;
+      in_parallel = in_parallel || s == ir::Schedule::kParallel;
+      in_kernel = in_kernel || s == ir::Schedule::kDevice;
+    }
+    if (in_kernel) return;
+    const auto first = static_cast<std::int32_t>(ordinals.containers.size());
+    out.push_back({first + ordinal->second, decision_of(*m, before->second, in_parallel)});
   });
 }
 
@@ -318,12 +375,14 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
   }
   transform::check_selection(selection);
   if (!placement.reason.empty()) p->explanations.push_back(placement.reason);
+  const Schedules asked = schedules_of(g);
   if (placement.on_device()) {
     transform::prepare_for_device(work, prepare, device_options(o), selection, &p->explanations);
     explain_kernels(work, p->explanations);
   } else {
     transform::prepare_for_cpu(work, prepare, selection);
   }
+  explain_maps(work, ir::ordinals(g), asked, p->decisions);
   if (*o.num_threads > 0) {
     ir::walk(work.body, [&](ir::Element& e) {
       if (auto* m = std::get_if<ir::Map>(&e.kind); m != nullptr && m->num_threads == 0) m->num_threads = *o.num_threads;
@@ -457,6 +516,11 @@ runtime::CacheEntry to_entry(const CompiledProgram& p, std::vector<std::uint8_t>
   metadata.text(p.info.argument_layout);
   metadata.u64(p.explanations.size());
   for (const std::string& s : p.explanations) metadata.text(s);
+  metadata.u64(p.decisions.size());
+  for (const Decision& d : p.decisions) {
+    metadata.i64(d.ordinal);
+    metadata.text(d.text);
+  }
   metadata.u64(p.lapack.size());
   for (const std::string& s : p.lapack) metadata.text(s);
   metadata.u64(p.device_libraries.size());
@@ -537,6 +601,10 @@ std::shared_ptr<CompiledProgram> from_entry(const ir::Graph& g, const Options& o
   if (metadata.text() != p->info.argument_layout)
     throw Error(ErrorClass::kLoad, "a cache entry has another argument layout than graph '" + g.name + "'");
   for (std::uint64_t n = metadata.u64(); n > 0; --n) p->explanations.push_back(metadata.text());
+  for (std::uint64_t n = metadata.u64(); n > 0; --n) {
+    const auto ordinal = static_cast<std::int32_t>(metadata.u64());
+    p->decisions.push_back({ordinal, metadata.text()});
+  }
   for (std::uint64_t n = metadata.u64(); n > 0; --n) {
     p->lapack.push_back(metadata.text());
     try {

@@ -20,6 +20,12 @@
 
 namespace sdfg::jit {
 
+// What was decided about an element: an ordinal of the graph, so that each graph sees its own names and lines.
+struct Decision {
+  std::int32_t ordinal = 0;
+  std::string text;
+};
+
 // What equal graphs share.
 struct CompiledProgram {
   std::shared_ptr<runtime::Program> program;
@@ -32,6 +38,7 @@ struct CompiledProgram {
   codegen::SourceMap map;
   std::string graph_text;
   std::vector<std::string> explanations;
+  std::vector<Decision> decisions;                // of maps on the host, in the order of the graph
   std::vector<std::string> lapack;                // functions of LAPACK that the code may call
   std::vector<DeviceLibrary> device_libraries;    // that the code calls
   std::vector<compiler::Diagnostic> diagnostics;  // of the compiler, with lines of `source`

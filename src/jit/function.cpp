@@ -67,8 +67,16 @@ std::string AnyFunction::graph_text() const {
   return need(impl_).compiled->graph_text;
 }
 std::string AnyFunction::explain() const {
+  const detail::FunctionImpl& f = need(impl_);
   std::string out;
-  for (const std::string& line : need(impl_).compiled->explanations) out += line + "\n";
+  for (const std::string& line : f.compiled->explanations) out += line + "\n";
+  for (const jit::Decision& d : f.compiled->decisions) {
+    const auto ordinal = static_cast<std::size_t>(d.ordinal);
+    if (ordinal >= f.places().size()) continue;
+    const Error::Place& place = f.places()[ordinal];
+    out += place.what + (place.location.known() ? " (" + place.location.str() + ")" : std::string()) + ": " + d.text +
+           "\n";
+  }
   return out;
 }
 const CompileStats& AnyFunction::stats() const {
