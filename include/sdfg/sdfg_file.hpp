@@ -40,7 +40,9 @@ struct SaveOptions {
 /// Thread rule: any thread.
 SDFG_EXPORT std::string format_sdfg(const Graph& graph, const SaveOptions& options = {},
                                     std::vector<std::string>* warnings = nullptr);
-/// The same into a file. Throws Error(kUsage) when the file can't be written; an existing file stays as it was then.
+/// The same into a file: replaced as a whole, where symbolic links lead. What is no regular file (a pipe, a device),
+/// has other names or another owner is written to in place. Throws Error(kUsage) when the file can't be written, Error
+/// (kResource) when the disk is full or a limit of the process is met; a file that would be replaced stays as it was.
 SDFG_EXPORT void save_sdfg(const Graph& graph, const std::string& path, const SaveOptions& options = {},
                            std::vector<std::string>* warnings = nullptr);
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/write_file.hpp"
+
 #define SPDLOG_FMT_EXTERNAL
 #define FMT_HEADER_ONLY
 #include <spdlog/logger.h>
@@ -145,7 +147,10 @@ void log(Logger logger, LogLevel level, std::string_view text) {
       if (!current.configured && current.early.size() < kKeptWarnings) current.early.push_back(record);
     }
   }
-  if (target) target->log(spdlog_level(level), spdlog::string_view_t(text.data(), text.size()));
+  if (target) {
+    const QuietWrites quiet;
+    target->log(spdlog_level(level), spdlog::string_view_t(text.data(), text.size()));
+  }
   if (callback) {
     const std::scoped_lock lock(current.callback_mutex);
     callback(record);
@@ -184,6 +189,7 @@ void configure_log(const Options& resolved) {
   update_levels(current);
   const auto loggers = current.loggers;
   lock.unlock();
+  const QuietWrites quiet;
   for (const LogRecord& record : early) {
     const auto& logger = loggers[static_cast<std::size_t>(record.logger)];
     if (logger && record.level >= filter[record.logger]) logger->log(spdlog_level(record.level), record.text);

@@ -114,25 +114,31 @@ tasklet::Expr converted(tasklet::Expr e, ScalarType type) {
   return e.type() == Type(type) ? e : tasklet::Expr::cast(type, std::move(e)).with_type(type);
 }
 
+Type natural_type(const Spelling& s, const std::vector<Type>& args, ScalarType type) {
+  switch (s.kind) {
+    case Spelling::Kind::kUnary: return tasklet::result_type(s.unary, args[0]);
+    case Spelling::Kind::kBinary: return tasklet::result_type(s.binary, args[0], args[1]);
+    case Spelling::Kind::kCall: return tasklet::result_type(s.function, args);
+    case Spelling::Kind::kSelect:
+    case Spelling::Kind::kCast: return type;
+  }
+  return type;
+}
+
 // The operation in the code's own typing rules, converted to the type the C++ expression had.
 tasklet::Expr operation(Op op, ScalarType type, std::vector<tasklet::Expr> args) {
   const Spelling s = spelling(op);
+  std::vector<Type> types;
+  for (const tasklet::Expr& arg : args) types.push_back(arg.type());
+  const Type natural = natural_type(s, types, type);
   switch (s.kind) {
-    case Spelling::Kind::kUnary: {
-      const Type natural = tasklet::result_type(s.unary, args[0].type());
+    case Spelling::Kind::kUnary:
       return converted(tasklet::Expr::unary(s.unary, std::move(args[0])).with_type(natural), type);
-    }
-    case Spelling::Kind::kBinary: {
-      const Type natural = tasklet::result_type(s.binary, args[0].type(), args[1].type());
+    case Spelling::Kind::kBinary:
       return converted(tasklet::Expr::binary(s.binary, std::move(args[0]), std::move(args[1])).with_type(natural),
                        type);
-    }
-    case Spelling::Kind::kCall: {
-      std::vector<Type> types;
-      for (const tasklet::Expr& arg : args) types.push_back(arg.type());
-      const Type natural = tasklet::result_type(s.function, types);
+    case Spelling::Kind::kCall:
       return converted(tasklet::Expr::call(s.function, std::move(args)).with_type(natural), type);
-    }
     case Spelling::Kind::kSelect:
       return tasklet::Expr::select(std::move(args[0]), converted(std::move(args[1]), type),
                                    converted(std::move(args[2]), type))
@@ -217,7 +223,30 @@ tasklet::TypeEnvironment environment(const ir::Graph& graph, const std::map<std:
   return env;
 }
 
+// The typing rules know no places: what they refuse (floor of complex values) is wrong at the user's call.
+template <typename Make>
+auto at_call(const BuilderImpl& b, const SourceLocation& where, Make&& make) {
+  try {
+    return make();
+  } catch (const Error& e) {
+    if (std::any_of(e.places().begin(), e.places().end(), [](const Error::Place& p) { return p.location.known(); }))
+      throw;
+    std::string message = e.message();
+    if (message.ends_with('.')) message.pop_back();
+    const ErrorClass error_class = e.error_class() == ErrorClass::kGraph ? ErrorClass::kUsage : e.error_class();
+    throw Error(error_class, std::move(message), b.places(where, {}), e.hint());
+  }
+}
+
 }  // namespace
+
+void BuilderImpl::check_operation(const Tree& tree, const SourceLocation& where) const {
+  const Op* op = std::get_if<Op>(&tree.node);
+  if (op == nullptr) return;
+  std::vector<Type> types;
+  for (const TreePtr& arg : tree.args) types.emplace_back(arg->type);
+  at_call(*this, where, [&] { return natural_type(spelling(*op), types, tree.type); });
+}
 
 tasklet::Expr BuilderImpl::index_code(const symbolic::Expr& e) const {
   const auto type_of = [&](std::string_view symbol) -> Type {
@@ -247,7 +276,8 @@ tasklet::Expr BuilderImpl::expression_code(const TreePtr& tree, const SourceLoca
     for (const symbolic::Expr& i : read.indices) indices.push_back(index_code(i));
     return tasklet::Expr::subscript(read.container, std::move(indices), type);
   });
-  return tasklet::infer_types(coder.whole(tree, nullptr, {}), environment(graph, {}));
+  return at_call(*this, where,
+                 [&] { return tasklet::infer_types(coder.whole(tree, nullptr, {}), environment(graph, {})); });
 }
 
 void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<symbolic::Expr>& indices,
@@ -285,7 +315,8 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
   });
 
   tasklet::Body body;
-  tasklet::Expr value = coder.whole(tree, &body, [&] { return connector_name("v", next_local); });
+  tasklet::Expr value =
+      at_call(*this, where, [&] { return coder.whole(tree, &body, [&] { return connector_name("v", next_local); }); });
   ir::Tasklet tasklet;
   std::string out = "out";
   if (container.empty()) {
@@ -300,7 +331,7 @@ void BuilderImpl::emit_tasklet(const std::string& container, const std::vector<s
   }
   if (std::holds_alternative<Callee>(tree->node)) tasklet.side_effects = true;
   for (const Input& input : inputs) tasklet.inputs.push_back({input.connector, input.type});
-  tasklet.code.body = tasklet::infer_types(body, environment(graph, types));
+  tasklet.code.body = at_call(*this, where, [&] { return tasklet::infer_types(body, environment(graph, types)); });
 
   ir::State state;
   std::map<std::string, ir::Id, std::less<>> accesses;

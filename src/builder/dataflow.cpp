@@ -118,8 +118,9 @@ tasklet::Body resolved(const BuilderImpl& b, tasklet::Body body, const Names& na
   std::map<std::string, std::string, std::less<>> bases;
   for (const std::string& name : uses.read) {
     const std::string first = name.substr(0, name.find('.'));
-    if (is_local(first) || is_constant_name(name)) continue;
+    if (is_local(first)) continue;
     const std::optional<std::string> unique = b.resolve(first);
+    if (!unique && is_constant_name(name)) continue;
     if (unique && b.symbols.contains(*unique)) {
       if (*unique != name) symbols.emplace(name, tasklet::Expr::name(*unique));
       continue;

@@ -187,6 +187,8 @@ class BuilderImpl : public std::enable_shared_from_this<BuilderImpl> {
 
   // ---- Code (code.cpp) ----
   tasklet::Expr index_code(const symbolic::Expr& e) const;
+  // Whether the operation exists for its operands' types, before a statement is begun for it.
+  void check_operation(const Tree& tree, const SourceLocation& where) const;
   // A condition or the value of an assignment.
   tasklet::Expr expression_code(const TreePtr& tree, const SourceLocation& where) const;
   // Appends a State that computes `tree` and stores it to an element; without a container (empty name) it is run for

@@ -42,6 +42,7 @@ std::string BuilderImpl::claim_parameter(std::string_view name, const SourceLoca
 
 std::string BuilderImpl::claim_local(std::string_view name, const SourceLocation& where) {
   if (name.empty()) fail(where, "a name is empty");
+  if (ir::is_reserved_word(name)) fail(where, "'" + std::string(name) + "' is no name", ir::identifier_hint(name));
   Scope& scope = current();
   if (scope.kind == ScopeKind::kState)
     fail(where, "'" + std::string(name) + "' is declared inside the body of a state", "declare it before");

@@ -231,6 +231,7 @@ ExprRef apply_all(Op op, ScalarType type, std::initializer_list<const ExprRef*> 
     reads = united(reads, (*e)->reads);
   }
   TreePtr tree = build(*owner, op, type, std::move(args), where);
+  owner->check_operation(*tree, where);
   if (tree->depth > kMaxTreeDepth) {
     throw Error(ErrorClass::kLimit, too_deep(), owner->places(where, {}),
                 "store parts of it in variables: auto part = g.local(\"part\", ...)");

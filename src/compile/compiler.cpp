@@ -32,6 +32,15 @@ Client& client() {
   return *instance;
 }
 
+// The dynamic linker has texts only.
+bool is_short_of_memory(std::string_view reasons) {
+  for (const std::string_view text : {"failed to map segment", "annot allocate memory", "out of memory",
+                                      "cannot create TLS data structures", "cannot create shared object descriptor"}) {
+    if (reasons.find(text) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 CompilerService* open_service() {
   std::string tried;
   void* library = nullptr;
@@ -44,6 +53,10 @@ CompilerService* open_service() {
     const char* reason = dlerror();
     tried += tried.empty() ? "" : "; ";
     tried += reason != nullptr ? reason : path;
+  }
+  if (library == nullptr && is_short_of_memory(tried)) {
+    throw Error(ErrorClass::kResource, "there is no memory to map the compiler library (" + tried + ")", {},
+                "raise the limit of address space (ulimit -v), or free memory");
   }
   if (library == nullptr) {
     throw Error(ErrorClass::kEnvironment, "the compiler library could not be opened (" + tried + ")", {},
@@ -105,6 +118,7 @@ CompileResult compile_host(const CompileRequest& request, const CompileLimits& l
   const bool bounded = limits.timeout_seconds > 0 && limits.timeout_seconds < kForever;
   if (bounded && future.wait_for(std::chrono::seconds(limits.timeout_seconds)) == std::future_status::timeout) {
     CompileResult result;
+    result.fault = Fault::kResource;
     result.timed_out = true;
     result.diagnostics.push_back(
         {Severity::kFatal, 0, 0,

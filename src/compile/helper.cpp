@@ -34,8 +34,13 @@ class Helper {
 
   int socket() const { return socket_; }
 
+  struct Ending {
+    std::string text;
+    Fault fault = Fault::kEnvironment;
+  };
+
   // Kills it if it still runs, and says how it ended.
-  std::string end() {
+  Ending end() {
     if (pid_ < 0) return {};
     close(socket_);
     int status = 0;
@@ -46,8 +51,11 @@ class Helper {
       }
     }
     pid_ = -1;
-    if (WIFSIGNALED(status)) return std::string("it was ended by signal ") + strsignal(WTERMSIG(status));
-    return "it ended with status " + std::to_string(WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+      return {"it was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")",
+              Fault::kResource};
+    if (WEXITSTATUS(status) == 127) return {"its libraries could not be loaded"};  // the dynamic linker's word for it
+    return {"it ended with status " + std::to_string(WEXITSTATUS(status))};
   }
 
  private:
@@ -123,8 +131,9 @@ std::unique_ptr<Helper> take() {
   return start();
 }
 
-CompileResult failed(std::string text) {
+CompileResult failed(std::string text, Fault fault) {
   CompileResult result;
+  result.fault = fault;
   result.diagnostics.push_back({Severity::kFatal, 0, 0, std::move(text)});
   return result;
 }
@@ -151,7 +160,8 @@ CompileResult compile_in_helper(const CompileRequest& request, std::int64_t time
     // It may have died while it waited; a fresh one gets one chance.
     helper = start();
     if (!send_frame(helper->socket(), message)) {
-      return failed("the compiler process took no request: " + helper->end());
+      const Helper::Ending ending = helper->end();
+      return failed("the compiler process took no request: " + ending.text, ending.fault);
     }
   }
   std::vector<std::uint8_t> answer;
@@ -159,17 +169,21 @@ CompileResult compile_in_helper(const CompileRequest& request, std::int64_t time
     case Received::kTimeout: {
       helper->end();
       CompileResult late =
-          failed("the compilation took longer than " + std::to_string(timeout_seconds) + " seconds and was ended");
+          failed("the compilation took longer than " + std::to_string(timeout_seconds) + " seconds and was ended",
+                 Fault::kResource);
       late.timed_out = true;
       return late;
     }
-    case Received::kEnd: return failed("the compiler process gave no answer: " + helper->end());
+    case Received::kEnd: {
+      const Helper::Ending ending = helper->end();
+      return failed("the compiler process gave no answer: " + ending.text, ending.fault);
+    }
     case Received::kFrame: break;
   }
   std::optional<CompileResult> result = result_from_bytes(answer);
   if (!result) {
     helper->end();
-    return failed("the compiler process gave an answer that can't be read");
+    return failed("the compiler process gave an answer that can't be read", Fault::kEnvironment);
   }
   Pool& current = pool();
   const std::scoped_lock lock(current.mutex);

@@ -19,6 +19,7 @@
 #include <semaphore>
 
 #include "base/log.hpp"
+#include "base/write_file.hpp"
 #include "compile/build_id.hpp"
 #include "compile/locate.hpp"
 
@@ -184,6 +185,7 @@ class Note {
     return file.eof() && !out.info.architectures.empty() ? std::optional(out) : std::nullopt;
   }
   static void write(const std::string& path, const Facts& facts) {
+    const QuietWrites quiet;
     const std::string temporary = path + "." + std::to_string(getpid());
     {
       std::ofstream file(temporary, std::ios::trunc);

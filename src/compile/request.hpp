@@ -69,9 +69,18 @@ struct PhaseTime {
   std::int64_t nanoseconds = 0;
 };
 
+// What a compilation failed of. Only kCode says something about the source; the next attempt may end otherwise after
+// the others.
+enum class Fault : std::uint8_t {
+  kCode,
+  kResource,     // memory, threads, time, or somebody ended the process that compiled
+  kEnvironment,  // a part of the installation can't be used
+};
+
 struct CompileResult {
   bool ok = false;
-  bool timed_out = false;                       // says the calling process, never what compiles
+  Fault fault = Fault::kCode;                   // without `ok`
+  bool timed_out = false;                       // says the calling process, never what compiles; a fault of resources
   std::vector<std::uint8_t> payload;            // ELF object, cubin or PTX
   std::vector<std::vector<std::uint8_t>> more;  // with `divide`: objects to be linked with the payload
   std::vector<Diagnostic> diagnostics;

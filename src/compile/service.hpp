@@ -13,7 +13,7 @@
 
 namespace sdfg::compiler {
 
-inline constexpr std::uint32_t kServiceVersion = 3;
+inline constexpr std::uint32_t kServiceVersion = 4;
 inline constexpr const char* kServiceSymbol = "sdfg_compiler_service";
 inline constexpr const char* kServiceLibrary = "libsdfg-compiler.so";
 

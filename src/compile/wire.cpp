@@ -170,6 +170,7 @@ std::optional<CompileRequest> request_from_bytes(std::span<const std::uint8_t> b
 std::vector<std::uint8_t> to_bytes(const CompileResult& result) {
   ByteWriter writer;
   writer.boolean(result.ok);
+  writer.u8(static_cast<std::uint8_t>(result.fault));
   writer.blob(result.payload);
   writer.u64(result.more.size());
   for (const std::vector<std::uint8_t>& object : result.more) writer.blob(object);
@@ -192,6 +193,9 @@ std::optional<CompileResult> result_from_bytes(std::span<const std::uint8_t> byt
   Reader reader(bytes);
   CompileResult result;
   result.ok = reader.boolean();
+  const std::uint8_t fault = reader.u8();
+  if (fault > static_cast<std::uint8_t>(Fault::kEnvironment)) return std::nullopt;
+  result.fault = static_cast<Fault>(fault);
   const auto payload = reader.blob();
   result.payload.assign(payload.begin(), payload.end());
   result.more.resize(reader.count(8));

@@ -108,7 +108,9 @@ ir::Container Importer::container_from(const dace::Descriptor& d, const std::str
 }
 
 void Importer::declare_containers(Scope& scope, bool top_level) {
+  for (const auto& [name, type] : scope.sdfg->symbols) refuse_word(name, scope.sdfg->path);
   for (const dace::Descriptor& d : scope.sdfg->containers) {
+    refuse_word(d.name, d.path);
     if (d.kind == dace::DescriptorClass::kOther) {
       warnings_.push_back("container '" + d.name + "' is a " + d.class_name + " and was left out (at " + d.path + ")");
       continue;

@@ -3,11 +3,21 @@
 #include <cctype>
 
 #include "io/importer.hpp"
+#include "ir/validate.hpp"
 #include "symbolic/print.hpp"
 
 namespace sdfg::io {
 
+// Expressions of the file would read such a name as the word that it is.
+void Importer::refuse_word(std::string_view name, const std::string& path) {
+  if (!ir::is_reserved_word(name)) return;
+  throw Error(ErrorClass::kGraph, "'" + std::string(name) + "' is no name" + (path.empty() ? "" : " (at " + path + ")"),
+              {}, ir::identifier_hint(name));
+}
+
+// What the file declares comes through here.
 std::string Importer::fresh(std::string_view wish) {
+  refuse_word(wish, "");
   return graph_.unique_name(wish.empty() ? "x" : wish);
 }
 

@@ -132,6 +132,9 @@ void Importer::tasklet_node(StateContext& c, const dace::Node& n, ir::Sequence& 
     }
     return ir::Connector{k.name, type};
   };
+  for (const auto* list : {&n.inputs, &n.outputs}) {
+    for (const dace::Connector& k : *list) refuse_word(k.name, n.path);
+  }
   for (const dace::Connector& k : n.inputs) tasklet.inputs.push_back(connector_of(k, false));
   for (const dace::Connector& k : n.outputs) tasklet.outputs.push_back(connector_of(k, true));
   tasklet.side_effects = t.side_effects;

@@ -60,6 +60,7 @@ class Importer {
   };
 
   // import_names
+  static void refuse_word(std::string_view name, const std::string& path);
   std::string fresh(std::string_view wish);
   symbolic::Expr mapped(const symbolic::Expr& e, const Scope& scope) const;
   ir::Subset mapped(const ir::Subset& s, const Scope& scope) const;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
+#include "base/write_file.hpp"
 #include "io/importer.hpp"
 #include "io/normal_form.hpp"
 #include "io/writer.hpp"
@@ -91,19 +91,12 @@ WrittenGraph write_bytes(const ir::Graph& graph, const SaveOptions& options) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
-  const std::string partial = path + ".partial";
-  std::error_code ignored;
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  if (!out) throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be written: " + std::strerror(errno));
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code failed;
-  if (out) std::filesystem::rename(partial, path, failed);
-  if (!out || failed) {
-    std::filesystem::remove(partial, ignored);
-    throw Error(ErrorClass::kUsage, "the file '" + path + "' can't be written: " +
-                                        (failed ? failed.message() : std::string(std::strerror(errno))));
-  }
+  const std::error_code failed = sdfg::write_file(path, bytes);
+  if (!failed) return;
+  const bool machine = failed == std::errc::no_space_on_device || failed == std::errc::file_too_large ||
+                       failed == std::errc::too_many_files_open || failed.value() == EDQUOT;
+  throw Error(machine ? ErrorClass::kResource : ErrorClass::kUsage,
+              "the file '" + path + "' can't be written: " + failed.message());
 }
 
 LoadedGraph load_bytes(std::string_view bytes, const dace::ReadLimits& limits) {

@@ -105,8 +105,10 @@ std::string_view stem_of(std::string_view name) {
 }  // namespace
 
 bool is_reserved_word(std::string_view name) noexcept {
-  static constexpr std::array<std::string_view, 13> kWords = {
-      "True", "False", "None", "and", "or", "not", "if", "else", "elif", "while", "break", "continue", "pass"};
+  // Of the file format's expressions, of tasklets, and of C++ text: a name like these would be read as the word.
+  static constexpr std::array<std::string_view, 22> kWords = {
+      "True",     "False", "None", "and",   "or",      "not",        "if",  "else", "elif", "while", "break",
+      "continue", "pass",  "true", "false", "nullptr", "NoneSymbol", "nan", "NaN",  "inf",  "oo",    "zoo"};
   return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
 }
 

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <map>
+#include <new>
+#include <system_error>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/write_file.hpp"
 #include "codegen/device_text.hpp"
 #include "compile/analyse_cpp.hpp"
 #include "compile/build_id.hpp"
@@ -93,10 +95,8 @@ void dump(const Options& o, const std::string& name, const char* extension, cons
   std::string file;
   for (const char c : name) file += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
   const std::string path = *o.dump_dir + "/" + file + extension;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) warn_once(Logger::kBuild, "the dump '" + path + "' could not be written");
+  if (const std::error_code failed = write_file(path, text))
+    warn_once(Logger::kBuild, "the dump '" + path + "' could not be written: " + failed.message());
 }
 
 // What the compiler makes of the source on its way to the object.
@@ -165,6 +165,21 @@ runtime::ProgramInfo info_for(const ir::Graph& g, const Options& o) {
   return info;
 }
 
+// A state of this machine and this moment, not a property of the graph: the next attempt starts afresh.
+void throw_fault_of_machine(const ir::Graph& g, const compiler::CompileResult& result,
+                            const std::vector<compiler::Diagnostic>& diagnostics) {
+  if (result.ok || result.fault == compiler::Fault::kCode) return;
+  std::string hint = "raise the limits of processes, threads and memory (ulimit -u, ulimit -v), or free some";
+  if (result.timed_out) hint = "SDFG_COMPILE_TIMEOUT raises the limit; 0 is none";
+  const bool resource = result.fault == compiler::Fault::kResource;
+  if (!resource)
+    hint = "libsdfg.so, libsdfg-compiler.so and sdfg-compile-helper have to come from one build, in one folder";
+  throw Error(resource ? ErrorClass::kResource : ErrorClass::kEnvironment,
+              "graph '" + g.name + "' could not be compiled: " +
+                  (diagnostics.empty() ? std::string("the compiler gave no reason") : diagnostics.back().text),
+              {}, std::move(hint));
+}
+
 [[noreturn]] void throw_compile_error(const ir::Graph& g, const std::vector<compiler::Diagnostic>& diagnostics,
                                       const std::string& source, const codegen::SourceMap& map,
                                       const std::vector<Error::Place>& places) {
@@ -198,6 +213,12 @@ bool owns_state(const ir::Graph& g) {
 }
 
 }  // namespace
+
+WantedFiles::WantedFiles(const ir::Graph& g, const Options& resolved)
+    : graph(g.name),
+      dump(*resolved.dump),
+      dump_dir(*resolved.dump_dir),
+      bundle_dir(resolved.repro->always ? resolved.repro->folder : std::string()) {}
 
 std::vector<std::uint8_t> environment_record(const Options& resolved, const HostTarget& target) {
   ByteWriter out;
@@ -454,14 +475,11 @@ void build_into(const std::shared_ptr<CompiledProgram>& p, const ir::Graph& g, c
     for (const compiler::PhaseTime& phase : device.times) stats.device_ns += phase.nanoseconds;
     p->device_diagnostics = std::move(device.diagnostics);
     p->device_code = std::move(device.payload);
+    throw_fault_of_machine(g, device, p->device_diagnostics);
     if (result.ok && !device.ok)
       throw_compile_error(g, p->device_diagnostics, p->device_source, p->device_map, p->info.elements);
   }
-  if (result.timed_out) {
-    // A limit of this machine and this moment, not a property of the graph: the next attempt starts afresh.
-    throw Error(ErrorClass::kResource, "graph '" + g.name + "': " + p->diagnostics.back().text, {},
-                "SDFG_COMPILE_TIMEOUT raises the limit; 0 is none");
-  }
+  throw_fault_of_machine(g, result, p->diagnostics);
   if (!result.ok) throw_compile_error(g, p->diagnostics, p->source, p->map, p->info.elements);
 
   t = Clock::now();
@@ -504,8 +522,14 @@ std::shared_ptr<CompiledProgram> build(const ir::Graph& g, const Options& o, con
   } catch (const Error& e) {
     if (reproduce) write_reproducer(g, o, target, p->source, &e);
     throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorClass::kResource, "there was no memory left to compile graph '" + g.name + "'");
+  } catch (const std::system_error& e) {  // of a thread
+    throw Error(ErrorClass::kResource, "graph '" + g.name + "' could not be compiled: " + e.what(), {},
+                "raise the limit of threads (ulimit -u)");
   }
   if (reproduce && o.repro->always) write_reproducer(g, o, target, p->source, nullptr);
+  p->files.emplace_back(g, o);
   return p;
 }
 

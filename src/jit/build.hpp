@@ -26,6 +26,18 @@ struct Decision {
   std::string text;
 };
 
+// The files that a compilation is to leave besides its program.
+struct WantedFiles {
+  std::string graph;  // its name, which those of the files begin with
+  EnumSet<Dump> dump;
+  std::string dump_dir;
+  std::string bundle_dir;  // of every compilation
+
+  WantedFiles(const ir::Graph& g, const Options& resolved);
+  bool none() const { return dump.empty() && bundle_dir.empty(); }
+  bool operator==(const WantedFiles&) const = default;
+};
+
 // What equal graphs share.
 struct CompiledProgram {
   std::shared_ptr<runtime::Program> program;
@@ -51,7 +63,11 @@ struct CompiledProgram {
   std::vector<lower::Kernel> kernels;
   CompileStats stats;
 
-  // Disk caches that have been given the program, or gave it. Guards `objects` and `device_code` too, unless
+  // What build() has written for this program: who asks for other files, or finds the program on disk, has it built
+  // again. Guarded by `disks_mutex`.
+  std::vector<WantedFiles> files;
+
+  // Disk caches that have been given the program, or gave it. The mutex guards `objects` and `device_code` too, unless
   // own_instance: then they don't change.
   std::mutex disks_mutex;
   std::vector<runtime::DiskCache*> disks;

@@ -135,11 +135,26 @@ void store_late(CompiledProgram& p, const Identity& id, runtime::DiskCache* disk
   note_disk(p, disk);
 }
 
+// A program from memory that was made without the files that are asked for now is built once more, for the files.
+void write_files_late(CompiledProgram& p, const Graph& graph, Identity id, const Jit::Environment& env) {
+  const jit::WantedFiles wanted(graph.ir(), env.options);
+  if (wanted.none()) return;
+  {
+    const std::lock_guard lock(p.disks_mutex);
+    if (std::find(p.files.begin(), p.files.end(), wanted) != p.files.end()) return;
+  }
+  if (id.placement.kind == jit::Placement::Kind::kCuda && !compiler::confirm_nvrtc()) id = identify(graph, env);
+  jit::build(graph.ir(), env.options, env.target, id.placement);
+  const std::lock_guard lock(p.disks_mutex);
+  p.files.push_back(wanted);
+}
+
 std::shared_ptr<CompiledProgram> make(const Graph& graph, Identity id, const Jit::Environment& env) {
   Jit& jit = Jit::get();
   const ir::Graph& g = graph.ir();
   runtime::DiskCache* disk = jit.disk(env.options);
-  if (disk != nullptr) {
+  // An entry has the program, not what is dumped on the way to it.
+  if (disk != nullptr && jit::WantedFiles(g, env.options).none()) {
     if (auto entry = disk->load(id.key, id.record)) {
       try {
         auto p = jit::from_entry(g, env.options, id.placement, std::move(*entry));
@@ -253,11 +268,25 @@ AnyFunction compile(const Graph& graph, const Options& options) {
 
   auto f = std::make_shared<detail::FunctionImpl>();
   std::shared_ptr<CompiledProgram> made;
-  auto make_program = [&] { return made = make(graph, id, *env); };
+  bool tried = false;
+  auto make_program = [&] {
+    tried = true;
+    return made = make(graph, id, *env);
+  };
   if (*resolved.cache == CacheMode::kRefresh) jit.memory.erase(id.key);
-  std::shared_ptr<CompiledProgram> p =
-      *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(id.key, make_program);
-  if (p != made) store_late(*p, id, jit.disk(env->options));
+  std::shared_ptr<CompiledProgram> p;
+  try {
+    p = *resolved.cache == CacheMode::kOff ? make_program() : jit.memory.get(id.key, make_program);
+  } catch (const Error&) {
+    // A failure that was kept: what is dumped before it happens, and the bundle, are for finding its cause.
+    const bool silent = resolved.repro->folder.empty() && resolved.dump->empty();
+    if (!tried && !silent) jit::build(graph.ir(), env->options, env->target, id.placement);
+    throw;
+  }
+  if (p != made) {
+    store_late(*p, id, jit.disk(env->options));
+    write_files_late(*p, graph, id, *env);
+  }
   f->graph = graph.share();
   f->compiled = p;
   f->stats = p->stats;

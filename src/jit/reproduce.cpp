@@ -3,10 +3,10 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/write_file.hpp"
 #include "compile/build_id.hpp"
 #include "ir/digest.hpp"
 #include "ir/print.hpp"
@@ -23,10 +23,7 @@ void write_reproducer(const ir::Graph& g, const Options& resolved, const HostTar
   std::filesystem::create_directories(folder, failed);
   bool complete = !failed;
   const auto write = [&](const char* file, const std::string& text) {
-    std::ofstream out(folder / file, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    complete = complete && !out.fail();
+    complete = !write_file((folder / file).string(), text) && complete;
   };
   write("graph.txt", ir::to_text(g));
   std::string options;

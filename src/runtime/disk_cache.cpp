@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/write_file.hpp"
 
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE (1 << 0)
@@ -114,19 +116,6 @@ bool make_directories(const std::string& path) {
     if (mkdir(parent.c_str(), 0777) != 0 && errno != EEXIST) return false;
   }
   return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
-}
-
-bool write_all(int file, std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(file, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      if (done == 0) errno = ENOSPC;
-      return false;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
-  return true;
 }
 
 // Moves a file to a name that must not exist; EEXIST otherwise.
@@ -363,7 +352,7 @@ bool DiskCache::store(const Digest& key, const CacheEntry& entry) {
     return false;
   }
   if (image.size() > kMostEntry) return false;
-  // Passing RLIMIT_FSIZE would raise SIGXFSZ, which ends the host.
+  // Not begun where it can't be finished; the limit may still be lowered meanwhile.
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < image.size()) {
     stop_writing("the process may not write files of " + std::to_string(image.size()) + " bytes (RLIMIT_FSIZE)");
@@ -417,7 +406,8 @@ void DiskCache::sweep_if_due() {
   if (fstat(stamp.get(), &info) != 0) return;
   const bool fresh = info.st_size == 0;
   if (!fresh && info.st_mtime <= now && info.st_mtime + kSweepInterval > now) return;
-  if (write(stamp.get(), "sdfg\n", fresh ? 5 : 0) < 0) return;
+  constexpr std::array<std::uint8_t, 5> kText = {'s', 'd', 'f', 'g', '\n'};
+  if (fresh && !write_all(stamp.get(), kText)) return;
   futimens(stamp.get(), nullptr);
   prune(options_.max_bytes, options_.max_age_seconds);
 }

@@ -28,9 +28,9 @@ struct MemoryCacheStats {
 };
 
 // Thread-safe. A value lives while anyone holds it; the cache holds the most recently used ones up to its cap and still
-// finds the others while they live. A failure of a compiler, a loader or the machine is kept: the same key gives the
-// same error without a second try. Others are quick to find again, and their texts name places of the graph at hand,
-// which the key does not know; of resources there may be more next time.
+// finds the others while they live. A failure of a compiler or a loader is kept: the same key gives the same
+// error without a second try. Others are quick to find again, and their texts name places of the graph at hand, which
+// the key does not know; of resources there may be more next time, and what is missing may be installed.
 template <typename Value>
 class MemoryCache {
  public:
@@ -141,13 +141,13 @@ class MemoryCache {
       case ErrorClass::kCompile:
       case ErrorClass::kLoad:
       case ErrorClass::kDeviceLost:
-      case ErrorClass::kEnvironment:
       case ErrorClass::kInternal: return true;
       case ErrorClass::kUsage:
       case ErrorClass::kGraph:
       case ErrorClass::kLimit:
       case ErrorClass::kLaunch:
-      case ErrorClass::kResource: return false;
+      case ErrorClass::kResource:
+      case ErrorClass::kEnvironment: return false;
     }
     return false;
   }

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/write_file.hpp"
+
 namespace sdfg::runtime {
 namespace {
 
@@ -58,6 +60,7 @@ void TraceFile::add(std::string name, const char* category, int track, std::int6
 bool TraceFile::write() {
   const std::lock_guard lock(mutex_);
   if (!changed_) return true;
+  const QuietWrites quiet;
   std::FILE* file = std::fopen(path_.c_str(), "we");
   if (file == nullptr) return false;
   std::fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped\":%" PRId64 "},\"traceEvents\":[", dropped_);
@@ -113,6 +116,7 @@ void append_perf_map(const LoadedCode& code, const std::string& program) {
   // One write, so that lines of several threads don't mix; not through a link somebody planted.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return;
+  const QuietWrites quiet;
   if (::write(file, text.data(), text.size()) < 0) {
     // Only a profiler misses it.
   }

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sdfg/error.hpp>
 
+#include "base/write_file.hpp"
+
 namespace sdfg::tools {
 
 namespace {
@@ -119,6 +121,7 @@ void write_npy(const std::string& path, const NpyArray& array) {
   std::string header = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
+  const QuietWrites quiet;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write("\x93NUMPY\x01\x00", 8);
   out.put(static_cast<char>(header.size() & 0xff));

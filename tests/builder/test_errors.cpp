@@ -1,5 +1,6 @@
 // What the builder says at the call that is wrong: the whole text.
 #include <catch2/catch.hpp>
+#include <complex>
 #include <optional>
 
 #include "graph_text.hpp"
@@ -119,6 +120,79 @@ TEST_CASE("the order of the parameters") {
   CHECK(error_of([&] {
           g.symbol("M");
         }).starts_with("usage error: the parameter 'M' is declared after the order of the parameters was set"));
+}
+
+TEST_CASE("what complex values don't have is an error at the call") {
+  Builder g("complex");
+  auto N = g.symbol("N");
+  auto A = g.array<std::complex<double>>("A", {N});
+  auto B = g.array<std::complex<double>>("B", {N});
+  const std::string one = " is not defined for arguments of types (complex128)\n  at HERE";
+  const std::string two = " is not defined for arguments of types (complex128, complex128)\n  at HERE";
+  CHECK(error_of([&] { B = floor(A); }) == "usage error: Function 'floor'" + one);
+  CHECK(error_of([&] { B = erf(A); }) == "usage error: Function 'erf'" + one);
+  CHECK(error_of([&] { B = sign(A); }) == "usage error: Function 'sign'" + one);
+  CHECK(error_of([&] { B = atan2(A, A); }) == "usage error: Function 'atan2'" + two);
+  CHECK(error_of([&] { B = sdfg::min(A, A); }) == "usage error: Function 'min'" + two);
+  CHECK(error_of([&] { B = sdfg::max(A, A); }) == "usage error: Function 'max'" + two);
+  CHECK(error_of([&] { B = floor_div(A, A); })
+            .starts_with("usage error: Operator '//' is not defined for operands of types complex128 and complex128\n"
+                         "  at HERE"));
+  CHECK(error_of([&] { g.map({"i", 0, N}, [&](auto i) { B(i) = floor(A(i)); }); }) ==
+        "usage error: Function 'floor'" + one + "\n  in map 'i' at HERE");
+  // In a new builder, since the body above was left by an exception.
+  Builder h("condition");
+  auto C = h.array<std::complex<double>>("C", {3});
+  CHECK(error_of([&] { h.if_(abs(floor(C(0))) > 1.0, [] {}); }) == "usage error: Function 'floor'" + one);
+}
+
+TEST_CASE("words that expressions read as constants are no names") {
+  for (const std::string word : {"nan", "NaN", "inf", "oo", "zoo", "true", "false", "nullptr", "True", "None", "and"}) {
+    CAPTURE(word);
+    const std::string start = "usage error: '" + word + "' is no name";
+    const std::string hint = "hint: '" + word + "' is a word of the expression syntax; '" + word + "_' would be a name";
+    const auto refused = [&](auto&& declare) {
+      Builder g("words");
+      auto N = g.symbol("N");
+      const std::string text = error_of([&] { declare(g, N); });
+      CHECK(text.starts_with(start));
+      CHECK(text.find(hint) != std::string::npos);
+    };
+    refused([&](Builder& g, Index&) { g.symbol(word); });
+    refused([&](Builder& g, Index& N) { g.array<double>(word, {N}); });
+    refused([&](Builder& g, Index& N) { g.transient<double>(word, {N}); });
+    refused([&](Builder& g, Index&) { g.local(word, 1.0); });
+    refused([&](Builder& g, Index&) { g.stream<double>(word); });
+    refused([&](Builder& g, Index& N) { g.assign(word, N + 1); });
+    refused([&](Builder& g, Index& N) { g.map({word, 0, N}, [](auto) {}); });
+    refused([&](Builder& g, Index& N) { g.loop(word, 0, N, [](auto) {}); });
+    Builder g("words");
+    g.state("s", [&](State& s) {
+      const std::string said = "usage error: '" + word + "' of tasklet 't' is no name for a connector";
+      CHECK(error_of([&] { s.tasklet("t", {word}, {"y"}, "y = 1"); }).starts_with(said));
+      CHECK(error_of([&] { s.tasklet("t", {}, {word}, "y = 1"); }).starts_with(said));
+    });
+  }
+}
+
+TEST_CASE("names of mathematical constants are names where they are declared") {
+  Builder g("letters");
+  auto A = g.array<double>("A", {2});
+  for (const char* name : {"E", "I", "pi"}) {
+    for (int k = 0; k < 2; ++k) {  // the second one gets a number in the graph
+      g.loop(name, 0, 2, [&](auto) {
+        g.state("s", [&](State& s) {
+          auto t = s.tasklet("t", {}, {"y"}, "y = " + std::string(name));
+          s.edge(t["y"], s.access(A), "0");
+        });
+      });
+    }
+  }
+  const std::string text = g.graph().text();
+  for (const char* name : {"E", "I", "pi"}) {
+    CAPTURE(text);
+    CHECK(text.find("y = " + std::string(name) + "_1") != std::string::npos);
+  }
 }
 
 TEST_CASE("expressions that nest too deep are refused at the user's call") {

@@ -80,6 +80,9 @@ TEST_CASE("A failure of the compiler is kept, one of resources or of the graph i
   const auto starves = [&]() -> Cache::Pointer { throw Error(ErrorClass::kResource, "no memory"); };
   CHECK_THROWS_AS(cache.get(key(2), starves), Error);
   CHECK(*cache.get(key(2), [] { return text("later"); }) == "later");
+  const auto lacks = [&]() -> Cache::Pointer { throw Error(ErrorClass::kEnvironment, "no library"); };
+  CHECK_THROWS_AS(cache.get(key(5), lacks), Error);
+  CHECK(*cache.get(key(5), [] { return text("installed"); }) == "installed");
   // Its text names the places of one graph, and the key stands for all that mean the same.
   const auto breaks_a_rule = [&](const char* where) {
     return [where]() -> Cache::Pointer { throw Error(ErrorClass::kGraph, where); };

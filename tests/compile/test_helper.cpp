@@ -1,8 +1,13 @@
 // Compiling in a helper process, and the bytes that go to it and back.
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "compile/compiler.hpp"
@@ -26,6 +31,13 @@ CompileRequest request_for(std::string source) {
   request.cpu = target.cpu;
   request.features = target.features;
   return request;
+}
+
+// The optimiser takes long over a large function with one big expression.
+CompileRequest long_request() {
+  std::string source = "extern \"C\" unsigned f(unsigned x) {\n";
+  for (int i = 0; i < 40000; ++i) source += "  x = x * 3u + " + std::to_string(i) + "u; if (x & 1u) x ^= 5u;\n";
+  return request_for(source + "  return x;\n}\n");
 }
 
 constexpr CompileLimits kHelper{.helper = true, .timeout_seconds = 60};
@@ -53,6 +65,7 @@ TEST_CASE("requests and results survive their bytes") {
   result.ok = true;
   result.payload = {1, 2, 3};
   result.more = {{4}, {}, {5, 6}};
+  result.fault = sdfg::compiler::Fault::kEnvironment;
   result.diagnostics = {{sdfg::compiler::Severity::kWarning, 3, 4, "text"}};
   result.times = {{"frontend", 17}};
   const auto result_bytes = to_bytes(result);
@@ -79,19 +92,47 @@ TEST_CASE("a helper process reports bad source as a lane does") {
   CHECK_FALSE(result.ok);
   REQUIRE_FALSE(result.diagnostics.empty());
   CHECK(result.diagnostics[0].text == "use of undeclared identifier 'y'");
+  CHECK(result.fault == sdfg::compiler::Fault::kCode);
+}
+
+TEST_CASE("a helper process that somebody ends is no fault of the source") {
+  const auto children = [] {
+    std::vector<pid_t> out;
+    for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream stat(process.path() / "stat");
+      std::string name, state;
+      pid_t pid = 0, parent = 0;
+      if (stat >> pid >> name >> state >> parent && parent == getpid()) out.push_back(pid);
+    }
+    return out;
+  };
+  const CompileRequest request = long_request();
+  std::atomic<bool> done = false;
+  std::thread killer([&] {
+    while (!done) {
+      for (const pid_t child : children()) kill(child, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  const CompileResult ended = sdfg::compiler::compile_host(request, kHelper);
+  done = true;
+  killer.join();
+  CHECK_FALSE(ended.ok);
+  CHECK(ended.fault == sdfg::compiler::Fault::kResource);
+  REQUIRE_FALSE(ended.diagnostics.empty());
+  CHECK(ended.diagnostics.back().text.find("it was ended by signal 9 (Killed)") != std::string::npos);
+  const CompileResult later = sdfg::compiler::compile_host(request_for("int x;\n"), kHelper);
+  CHECK(later.ok);
 }
 
 TEST_CASE("a compilation that takes too long is ended") {
-  // The optimiser takes long over a large function with one big expression.
-  std::string source = "extern \"C\" unsigned f(unsigned x) {\n";
-  for (int i = 0; i < 40000; ++i) source += "  x = x * 3u + " + std::to_string(i) + "u; if (x & 1u) x ^= 5u;\n";
-  source += "  return x;\n}\n";
-  CompileRequest request = request_for(source);
+  const CompileRequest request = long_request();
   const CompileResult ended = sdfg::compiler::compile_host(request, {.helper = true, .timeout_seconds = 1});
   CHECK_FALSE(ended.ok);
   REQUIRE_FALSE(ended.diagnostics.empty());
   CHECK(ended.diagnostics.back().text == "the compilation took longer than 1 seconds and was ended");
   CHECK(ended.timed_out);
+  CHECK(ended.fault == sdfg::compiler::Fault::kResource);
   const CompileResult later = sdfg::compiler::compile_host(request_for("int x;\n"), kHelper);
   CHECK(later.ok);
 }

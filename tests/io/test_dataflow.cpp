@@ -1,5 +1,8 @@
 // Dataflow in files: scopes with connectors and propagated memlets, nested graphs, views, containers of all kinds.
+#include <sys/stat.h>
+
 #include <fstream>
+#include <future>
 #include <sdfg/sdfg_file.hpp>
 
 #include "../support/folder.hpp"
@@ -414,6 +417,23 @@ TEST_CASE("files are saved plain or packed and load again") {
   } catch (const Error& e) {
     CHECK(e.error_class() == ErrorClass::kUsage);
   }
+}
+
+TEST_CASE("saving follows symbolic links, and leaves pipes what they are") {
+  Maker m = start();
+  m.tasklet(m.map(m.body(), "i", "0:N"), "o = a", {"a = v[i]"}, {"o = A[i, 0]"});
+  const Graph g(std::make_shared<const ir::Graph>(m.g.clone()));
+  const test::Folder folder;
+  std::filesystem::create_symlink("target.sdfg", folder.path() / "link.sdfg");
+  save_sdfg(g, folder / "link.sdfg");
+  CHECK(std::filesystem::is_symlink(folder.path() / "link.sdfg"));
+  CHECK(load_sdfg(folder / "target.sdfg").digest() == parse_sdfg(format_sdfg(g)).digest());
+  const std::string pipe = folder / "pipe.sdfg";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::future<Graph> read = std::async(std::launch::async, [&] { return load_sdfg(pipe); });
+  save_sdfg(g, pipe);
+  CHECK(read.get().digest() == parse_sdfg(format_sdfg(g)).digest());
+  CHECK(std::filesystem::is_fifo(pipe));
 }
 
 TEST_CASE("what a file can't say is an error that names the container") {

@@ -34,6 +34,20 @@ dace::Graph copy_of(const char* extent = "N") {
   return g;
 }
 
+// A tasklet in a map, with these names.
+Json with_names(const std::string& array, const std::string& connector, const std::string& parameter) {
+  dace::Graph g("g");
+  g.array(array, "float64", "N");
+  g.symbol("N");
+  dace::State s;
+  const auto scope = s.map(parameter, "0:N");
+  const int t = s.tasklet(connector + " = 1");
+  s.edge(scope.first, "", t, "", "");
+  s.write_out(scope, t, connector, array + "[" + parameter + "]", array + "[0:N]");
+  g.body.state(s);
+  return g.json();
+}
+
 std::string complaint(const Json& file) {
   try {
     const ir::Graph g = io::load_bytes(file.dump()).graph;
@@ -270,6 +284,39 @@ TEST_CASE("each of DaCe's rules that only files can break finds what breaks it")
   for (const Entry& e : kEntries) {
     INFO("rule 3." << e.rule << ": " << e.what);
     CHECK(complaint(e.file()) == e.complaint);
+  }
+}
+
+TEST_CASE("words that expressions read as constants are no names in files either") {
+  CHECK(complaint(with_names("A", "o", "i")).empty());
+  for (const std::string word : {"nan", "NaN", "inf", "oo", "zoo", "true", "false", "nullptr"}) {
+    CAPTURE(word);
+    const std::string start = "'" + word + "' is no name";
+    CHECK(complaint(with_names(word, "o", "i")).starts_with(start));
+    // As an index some of these are refused as what they are, and some can't be assigned to in the first place.
+    CHECK_FALSE(complaint(with_names("A", "o", word)).empty());
+    CHECK_FALSE(complaint(with_names("A", word, "i")).empty());
+
+    dace::Graph symbol = usual();
+    symbol.symbol(word);
+    symbol.body.state({});
+    CHECK(complaint(symbol.json()).starts_with(start));
+
+    dace::Graph inner("inner");
+    inner.array("p", "float64", "3");
+    inner.symbol(word);
+    inner.body.state({});
+    dace::Graph outer = usual();
+    dace::State s;
+    s.read("A[0:3]", s.nested(inner, {{word, "N"}}), "p");
+    outer.body.state(s);
+    CHECK(complaint(outer.json()).starts_with(start));
+
+    dace::Graph loop = usual();
+    dace::Region body;
+    body.state({});
+    loop.body.loop(word, word + " = 0", "N > 3", word + " = 1", body);
+    CHECK_FALSE(complaint(loop.json()).empty());
   }
 }
 

@@ -77,6 +77,10 @@ TEST_CASE("unique names number from the stem and are plain identifiers") {
   CHECK(h.g.unique_name("") == "v");
   CHECK(h.g.unique_name("if") == "if_");
   CHECK_FALSE(is_identifier("and"));
+  for (const char* word : {"nan", "inf", "true", "false", "nullptr", "oo", "zoo", "NaN"}) {
+    CHECK_FALSE(is_identifier(word));
+    CHECK(h.g.unique_name(word) == std::string(word) + "_");
+  }
   CHECK_FALSE(is_identifier("a.b"));
   CHECK(is_identifier("_x1"));
 }

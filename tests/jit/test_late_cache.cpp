@@ -59,6 +59,51 @@ TEST_CASE("a program from memory is written to the disk caches that are used lat
   CHECK(a[1] == 54);
 }
 
+TEST_CASE("dumps and bundles are written whatever the caches have") {
+  const Folder f;
+  const std::string cache = f / "cache";
+  compile(scale("wanted", 11), on_disk(cache));
+  const auto with = [&](const char* folder) {
+    Options o = on_disk(cache);
+    o.dump = EnumSet<Dump>{Dump::kGraph, Dump::kSource};
+    o.dump_dir = f / folder;
+    o.repro = Reproducer{f / (std::string(folder) + "_bundles"), true};
+    return o;
+  };
+  const auto files = [&](const char* folder) {
+    const std::string bundles = f / (std::string(folder) + "_bundles");
+    int bundle_files = 0;
+    std::error_code ignored;
+    for (fs::recursive_directory_iterator at(bundles, ignored), end; at != end; at.increment(ignored))
+      bundle_files += at->path().filename() == "source.cpp" ? 1 : 0;
+    const fs::path dumps = f / folder;
+    return fs::exists(dumps / "wanted.cpp") && fs::exists(dumps / "wanted.graph.txt") && bundle_files == 1;
+  };
+  const auto call = [](const AnyFunction& made) {
+    double a[2] = {1, 2};
+    made.bind("A", a).bind("N", 2).call();
+    return a[1];
+  };
+  // In memory, made without files.
+  const AnyFunction hit = compile(scale("wanted", 11), with("memory"));
+  CHECK(hit.stats().origin == CompileStats::Origin::kMemory);
+  CHECK(files("memory"));
+  CHECK(call(hit) == 22);
+  // On disk only.
+  clear_memory_cache();
+  const AnyFunction anew = compile(scale("wanted", 11), with("disk"));
+  CHECK(anew.stats().origin == CompileStats::Origin::kCompiled);
+  CHECK(files("disk"));
+  CHECK(call(anew) == 22);
+  CHECK(entries(cache) == 1);
+  // Once per process and folder, and no longer when nothing is asked for.
+  const std::int64_t before = statistics().compilations;
+  compile(scale("wanted", 11), with("disk"));
+  clear_memory_cache();
+  CHECK(compile(scale("wanted", 11), on_disk(cache)).stats().origin == CompileStats::Origin::kDisk);
+  CHECK(statistics().compilations == before);
+}
+
 TEST_CASE("programs with a state of their own are written late, too, and still make new instances") {
   const Folder f;
   const auto counter = [] {

@@ -180,14 +180,14 @@ std::int64_t nanoseconds(Clock::time_point from, Clock::time_point to) {
 
 }  // namespace
 
-void initialise_llvm(void (*on_fatal)(void*, const char*, bool)) {
+void initialise_llvm(void (*on_fatal)(void*, const char*, bool), void (*on_no_memory)(void*, const char*, bool)) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
   LLVMInitializeX86AsmParser();
   llvm::install_fatal_error_handler(on_fatal);
-  llvm::install_bad_alloc_error_handler(on_fatal);
+  llvm::install_bad_alloc_error_handler(on_no_memory);
 }
 
 void prepare_thread() {
@@ -271,6 +271,7 @@ CompileResult compile_source(const CompileRequest& request, const Submit& submit
     std::vector<PartResult> parts = team->finish();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       result.ok = result.ok && parts[i].ok;
+      if (!parts[i].ok && parts[i].fault != Fault::kCode) result.fault = parts[i].fault;
       result.diagnostics.insert(result.diagnostics.end(), parts[i].diagnostics.begin(), parts[i].diagnostics.end());
       optimise_ns += parts[i].optimise_ns;
       codegen_ns += parts[i].codegen_ns;

@@ -8,7 +8,8 @@ namespace sdfg::compiler {
 
 // Registers the X86 target and takes over LLVM's fatal-error handling; once per process, before the first
 // compile_source.
-void initialise_llvm(void (*on_fatal)(void*, const char* reason, bool));
+void initialise_llvm(void (*on_fatal)(void*, const char* reason, bool),
+                     void (*on_no_memory)(void*, const char* reason, bool));
 
 // Tells Clang where the stack of the calling thread begins; once per thread.
 void prepare_thread();

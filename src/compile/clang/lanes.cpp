@@ -27,7 +27,7 @@ int default_limit() {
 }
 
 // The job of this thread, for the fatal-error handler, which gets no context.
-thread_local std::function<void(std::string)>* current_failed = nullptr;
+thread_local JobFailed* current_failed = nullptr;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Lanes& Lanes::instance() {
 }
 
 Lanes::Lanes() : limit_(default_limit()) {
-  initialise_llvm(&Lanes::on_fatal);
+  initialise_llvm(&Lanes::on_fatal, &Lanes::on_no_memory);
 }
 
 void Lanes::set_limit(int lanes) noexcept {
@@ -55,13 +55,12 @@ bool Lanes::queue(std::unique_ptr<Job> job, bool first) noexcept {
   return true;
 }
 
-void Lanes::submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept {
+void Lanes::submit(std::function<void()> work, JobFailed failed) noexcept {
   if (!queue(std::make_unique<Job>(Job{std::move(work), failed}), false))
-    failed("no thread could be started for the compiler");
+    failed(Fault::kResource, "no thread could be started for the compiler");
 }
 
-void Lanes::submit_part(std::function<void()> work, std::function<void(std::string)> failed,
-                        const std::function<void()>& warm_up) noexcept {
+void Lanes::submit_part(std::function<void()> work, JobFailed failed, const std::function<void()>& warm_up) noexcept {
   bool warm = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -73,7 +72,7 @@ void Lanes::submit_part(std::function<void()> work, std::function<void(std::stri
     warm_ = true;
   }
   if (!queue(std::make_unique<Job>(Job{std::move(work), failed}), true))
-    failed("no thread could be started for the compiler");
+    failed(Fault::kResource, "no thread could be started for the compiler");
 }
 
 bool Lanes::start_lane() noexcept {
@@ -131,6 +130,14 @@ void Lanes::work() noexcept {
 }
 
 void Lanes::on_fatal(void*, const char* reason, bool) {
+  give_up(Fault::kCode, std::string("the compiler gave up: ") + reason);
+}
+
+void Lanes::on_no_memory(void*, const char* reason, bool) {
+  give_up(Fault::kResource, std::string("there was no memory left for the compiler: ") + reason);
+}
+
+void Lanes::give_up(Fault fault, std::string reason) {
   if (auto* failed = std::exchange(current_failed, nullptr)) {
     Lanes& lanes = instance();
     {
@@ -139,7 +146,7 @@ void Lanes::on_fatal(void*, const char* reason, bool) {
       lanes.finish_job();
       if (!lanes.queue_.empty() && lanes.lanes_ < lanes.limit_) lanes.start_lane();
     }
-    (*failed)(std::string("the compiler gave up: ") + reason);
+    (*failed)(fault, std::move(reason));
   }
   // Returning would end the process, and unwinding would leave LLVM's locks and tables as they are: stay here for ever.
   while (true) pause();

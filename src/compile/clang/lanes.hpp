@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "compile/clang/submit.hpp"
+
 namespace sdfg::compiler {
 
 // Invariants: a job ends or fails, and only once; the first job of the process runs alone; a lane that LLVM's
@@ -18,22 +20,22 @@ class Lanes {
   static Lanes& instance();
 
   void set_limit(int lanes) noexcept;
-  // One of the two is called, once: `work` on a lane; `failed` with a sentence, when LLVM gave up in it or no lane can
-  // be started.
-  void submit(std::function<void()> work, std::function<void(std::string)> failed) noexcept;
+  // One of the two is called, once: `work` on a lane; `failed`, when LLVM gave up in it or no lane can be started.
+  void submit(std::function<void()> work, JobFailed failed) noexcept;
   // Part of a job that runs now: goes before the jobs that wait. In the first job of the process, which runs alone, not
   // before `warm_up` has been called on its thread.
-  void submit_part(std::function<void()> work, std::function<void(std::string)> failed,
-                   const std::function<void()>& warm_up) noexcept;
+  void submit_part(std::function<void()> work, JobFailed failed, const std::function<void()>& warm_up) noexcept;
 
  private:
   struct Job {
     std::function<void()> work;  // must not throw
-    std::function<void(std::string)> failed;
+    JobFailed failed;
   };
 
   Lanes();
   static void on_fatal(void*, const char* reason, bool);
+  static void on_no_memory(void*, const char* reason, bool);
+  [[noreturn]] static void give_up(Fault fault, std::string reason);
   static void* thread_main(void* self);
   bool start_lane() noexcept;  // needs mutex_
   bool queue(std::unique_ptr<Job> job, bool first) noexcept;

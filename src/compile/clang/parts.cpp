@@ -14,6 +14,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
 #include "compile/clang/compat.hpp"
 
@@ -133,6 +134,10 @@ struct PartTeam::State {
       PartResult result;
       try {
         result = compile_part(bitcode, partition, settings, part);
+      } catch (const std::bad_alloc&) {
+        result = PartResult();
+        result.fault = Fault::kResource;
+        result.diagnostics.push_back({Severity::kFatal, 0, 0, "there was no memory left for the compiler"});
       } catch (const std::exception& error) {
         result = PartResult();
         result.diagnostics.push_back({Severity::kFatal, 0, 0, error.what()});
@@ -156,9 +161,10 @@ PartTeam::PartTeam(const llvm::Module& module, Partition partition, PartSettings
     // What the lane works on, for its failure: written and read by that lane only.
     auto current = std::make_shared<int>(0);
     submit([state = state_, current] { state->work([&](int part) { *current = part; }); },
-           [state = state_, current](std::string reason) {
+           [state = state_, current](Fault fault, std::string reason) {
              if (*current == 0) return;  // nothing was begun: the owner does it
              PartResult result;
+             result.fault = fault;
              result.diagnostics.push_back({Severity::kFatal, 0, 0, std::move(reason)});
              state->put(*current, std::move(result));
            });

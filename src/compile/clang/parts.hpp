@@ -22,6 +22,7 @@ struct PartSettings {
 
 struct PartResult {
   bool ok = false;
+  Fault fault = Fault::kCode;
   std::vector<std::uint8_t> code;
   std::vector<Diagnostic> diagnostics;
   std::int64_t optimise_ns = 0, codegen_ns = 0;

@@ -4,6 +4,7 @@
 #include <exception>
 #include <future>
 #include <memory>
+#include <new>
 #include <sdfg/export.hpp>
 
 #include "compile/build_id.hpp"
@@ -28,23 +29,26 @@ class Service final : public CompilerService {
           CompileResult result;
           try {
             result = compile_source(request, &share_work);
+          } catch (const std::bad_alloc&) {
+            result = failure(Fault::kResource, "there was no memory left for the compiler");
           } catch (const std::exception& error) {
-            result = failure(error.what());
+            result = failure(Fault::kCode, error.what());
           }
           (*report)(std::move(result));
         },
-        [report](const std::string& reason) { (*report)(failure(reason)); });
+        [report](Fault fault, const std::string& reason) { (*report)(failure(fault, reason)); });
   }
   tasklet::CppFacts analyse_cpp(const tasklet::CppTask& task) noexcept override {
     auto promise = std::make_shared<std::promise<tasklet::CppFacts>>();
     std::future<tasklet::CppFacts> future = promise->get_future();
-    Lanes::instance().submit([task, promise] { promise->set_value(facts_from_syntax(task)); },
-                             [task, promise](const std::string&) { promise->set_value(facts_from_tokens(task)); });
+    Lanes::instance().submit(
+        [task, promise] { promise->set_value(facts_from_syntax(task)); },
+        [task, promise](Fault, const std::string&) { promise->set_value(facts_from_tokens(task)); });
     return future.get();
   }
 
  private:
-  static void share_work(std::function<void()> work, std::function<void(std::string)> failed) {
+  static void share_work(std::function<void()> work, JobFailed failed) {
     Lanes::instance().submit_part(std::move(work), std::move(failed), &warm_up);
   }
   // What LLVM sets up at first use is set up by one thread.
@@ -56,8 +60,9 @@ class Service final : public CompilerService {
     request.cpu = "x86-64";
     compile_source(request);
   }
-  static CompileResult failure(std::string text) {
+  static CompileResult failure(Fault fault, std::string text) {
     CompileResult result;
+    result.fault = fault;
     result.diagnostics.push_back({Severity::kFatal, 0, 0, std::move(text)});
     return result;
   }

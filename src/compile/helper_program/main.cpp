@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <sdfg/error.hpp>
 
 #include "compile/compiler.hpp"
 #include "compile/wire.hpp"
@@ -15,7 +16,11 @@ int main() {
     CompileResult result;
     try {
       result = compile_host(*request);
-    } catch (const std::exception& error) {
+    } catch (const sdfg::Error& error) {
+      result.fault = error.error_class() == sdfg::ErrorClass::kResource ? Fault::kResource : Fault::kEnvironment;
+      result.diagnostics.push_back({Severity::kFatal, 0, 0, error.message()});
+    } catch (const std::exception& error) {  // no memory, no thread
+      result.fault = Fault::kResource;
       result.diagnostics.push_back({Severity::kFatal, 0, 0, error.what()});
     }
     if (!send_frame(STDIN_FILENO, to_bytes(result))) return 1;
