@@ -29,11 +29,15 @@ class Device : public Maker {
   Seq& kernel(const std::string& params, const std::string& ranges) {
     return map(body(), params, ranges, ir::Schedule::kDevice);
   }
-  // A product of matrices of constant extents, as a map over all points.
-  void product(const std::string& code = "o = a * b", const std::string& write = "C[i, j] | sum", Type type = kF) {
+  // Matrices of constant extents that can be multiplied, and one for their product.
+  void operands(const Type& type = kF) {
     on("A", type, "256, 64");
     on("B", type, "64, 256");
     on("C", type, "256, 256");
+  }
+  // Their product as a map over all points.
+  void product(const std::string& code = "o = a * b", const std::string& write = "C[i, j] | sum", Type type = kF) {
+    operands(type);
     tasklet(kernel("i, j, k", "0:256, 0:256, 0:64"), code, {"a = A[i, k]", "b = B[k, j]"}, {"o = " + write});
   }
 };
@@ -146,9 +150,7 @@ TEST_CASE("convolutions are products of matrices with several dimensions to rows
 
 TEST_CASE("columns are what lies side by side in the result, operands change sides for it") {
   Device m;
-  m.on("A", kF, "256, 64");
-  m.on("B", kF, "64, 256");
-  m.on("C", kF, "256, 256");
+  m.operands();
   m.tasklet(m.kernel("i, j, k", "0:256, 0:256, 0:64"), "o = a * b", {"a = A[i, k]", "b = B[k, j]"},
             {"o = C[j, i] | sum"});
   CHECK(says(tile(m), "rows j, columns i, summed k"));
@@ -194,9 +196,7 @@ TEST_CASE("long sums of small results keep their kernel, whose threads share a s
 
 TEST_CASE("connectors named as the kernel's own symbols are would be") {
   Device m;
-  m.on("A", kF, "256, 64");
-  m.on("B", kF, "64, 256");
-  m.on("C", kF, "256, 256");
+  m.operands();
   m.tasklet(m.kernel("i, j, k", "0:256, 0:256, 0:64"), "row = t * rows", {"t = A[i, k]", "rows = B[k, j]"},
             {"row = C[i, j] | sum"});
   CHECK(tile(m).changed);
@@ -235,9 +235,7 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
   }
   SECTION("an index that is not affine") {
     Device m;
-    m.on("A", kF, "256, 64");
-    m.on("B", kF, "64, 256");
-    m.on("C", kF, "256, 256");
+    m.operands();
     m.tasklet(m.kernel("i, j, k", "0:256, 0:256, 0:64"), "o = a * b", {"a = A[i, k]", "b = B[(k + j) % 64, j]"},
               {"o = C[i, j] | sum"});
     const Result r = tile(m);
@@ -284,9 +282,7 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
   }
   SECTION("a place computed inside") {
     Device m;
-    m.on("A", kF, "256, 64");
-    m.on("B", kF, "64, 256");
-    m.on("C", kF, "256, 256");
+    m.operands();
     m.on("P", ScalarType::kInt64, "256");
     m.assigned("p");
     auto& k = m.kernel("i, j, k", "0:256, 0:256, 0:64");
@@ -335,9 +331,7 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
   }
   SECTION("a local of several elements as the sum") {
     Device m;
-    m.on("A", kF, "256, 64");
-    m.on("B", kF, "64, 256");
-    m.on("C", kF, "256, 256");
+    m.operands();
     auto& block = m.block(m.kernel("i, j", "0:256, 0:256"));
     m.transient("t", kF, "2", &block);
     m.tasklet(block.body, "o = 0", {}, {"o = t[0]"});
@@ -351,9 +345,7 @@ TEST_CASE("what is not a sum of products of two operands stays, with a reason wh
   }
   SECTION("threads by hand") {
     Device m;
-    m.on("A", kF, "256, 64");
-    m.on("B", kF, "64, 256");
-    m.on("C", kF, "256, 256");
+    m.operands();
     auto& threads = m.map(m.kernel("i", "0:256"), "j", "0:256", ir::Schedule::kThreadBlock);
     m.tasklet(m.map(threads, "k", "0:64", ir::Schedule::kSequential), "o = a * b", {"a = A[i, k]", "b = B[k, j]"},
               {"o = C[i, j] | sum"});
